@@ -12,14 +12,14 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestBadFrames: 1000 good frames of a diffusion, some that something is done to, and good ones again. What was done must not reach the law,
-// and every alarm that begins is over in the end, where it is not said otherwise.
+// TestBadFrames: 1000 good frames of a diffusion, some spoilt frames, and good frames again. The spoilt frames must not change the law. In most cases, every
+// alarm that begins also ends.
 func TestBadFrames(t *testing.T) {
 	for name, c := range map[string]struct {
-		frames int // from 1000 on
+		frames int // number of spoilt frames, from frame 1000 on
 		spoil  func(l *latent.Latent)
 		held   int
-		told   string // the events' codes, + where one begins and - where it ends, with the frames
+		told   string // code and frame of each event, + for the begin and - for the end of an alarm
 	}{
 		"one outlier": {1, func(l *latent.Latent) { l.Mean[0] += 9 }, 1, "+unlike_training 1000, -unlike_training 1010"},
 		"no object, noise": {60, func(l *latent.Latent) { l.Mean[0] = 60 * (2 + math.Sin(float64(l.Seq*l.Seq))) }, 60,
@@ -49,7 +49,7 @@ func TestBadFrames(t *testing.T) {
 					sign := map[latent.Level]string{latent.Warning: "+", latent.Info: "-"}[a.Level]
 					told += fmt.Sprintf(", %s%s %d", sign, a.Code, a.Seq)
 					if a.Seq != l.Seq || !a.Time.Equal(l.Time) || !strings.Contains(a.Text, ":") {
-						t.Errorf("frame %d: told %+v", k, a)
+						t.Errorf("frame %d: found the event %+v", k, a)
 					}
 				}
 				if k == 999 {
@@ -58,13 +58,13 @@ func TestBadFrames(t *testing.T) {
 			}
 			told = strings.TrimPrefix(told, ", ")
 			if told != c.told || dst.SDE.Held != uint64(c.held) {
-				t.Errorf("%d frames held, told\n%s\nexpected %d and\n%s", dst.SDE.Held, told, c.held, c.told)
+				t.Errorf("%d frames held, events\n%s\nexpected %d and\n%s", dst.SDE.Held, told, c.held, c.told)
 			}
 			if n := learnt(e); n < 1999-float64(c.held)-2 {
-				t.Errorf("learnt %g transitions", n)
+				t.Errorf("found %g transitions learnt", n)
 			}
 			for i, s := range dst.SDE.Sigma {
-				if math.Abs(s-before[i]) > 0.1 { // 1000 transitions more move it by 0.03
+				if math.Abs(s-before[i]) > 0.1 { // 1000 more transitions change σ by 0.03
 					t.Errorf("σ%d went from %.3f to %.3f", i, before[i], s)
 				}
 			}
@@ -72,8 +72,8 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// TestFramesWhileFrozen: who freezes the law where an alarm about frames begins, as the loop of docs/howto/control.md does, is told when it is over, and
-// of the next one; nothing of all that is learnt from.
+// TestFramesWhileFrozen: alarms about frames still begin and end while the law is frozen, as the control loop of docs/howto/control.md needs. Nothing is
+// learnt from these frames.
 func TestFramesWhileFrozen(t *testing.T) {
 	seen, _ := onlinetest.Stream(onlinetest.Still, 1300, 0.2, onlinetest.Rand(70))
 	e := informed(t, Config{Dim: 2, Seed: 1, TrainMean: []float64{0, 0}, TrainSD: []float64{5, 5}})
@@ -97,14 +97,14 @@ func TestFramesWhileFrozen(t *testing.T) {
 	const want = "warning unlike_training 1000, warning object_lost 1004, info unlike_training 1069, info object_lost 1069, " +
 		"warning unlike_training 1100, warning object_lost 1104, info unlike_training 1169, info object_lost 1169, "
 	if told != want {
-		t.Errorf("told\n%s\nexpected\n%s", told, want)
+		t.Errorf("events\n%s\nexpected\n%s", told, want)
 	}
 	if dst.SDE.Held != 1 || e.law.banks.Transitions != 999 {
 		t.Errorf("%d frames held and %g transitions learnt from, expected those before the freeze: 1 and 999", dst.SDE.Held, e.law.banks.Transitions)
 	}
 }
 
-// TestTrajectoryThatBeginsBadly: a film that begins with pictures of nothing is learnt from where its object comes in.
+// TestTrajectoryThatBeginsBadly: if a film begins with empty pictures, learning begins when the object appears.
 func TestTrajectoryThatBeginsBadly(t *testing.T) {
 	e := informed(t, Config{Dim: 1, TrainMean: []float64{0}, TrainSD: []float64{1}})
 	dst := new(latent.Estimate)
@@ -122,8 +122,8 @@ func TestTrajectoryThatBeginsBadly(t *testing.T) {
 	}
 }
 
-// TestTrajectoryBeginsElsewhere: an object that is elsewhere after a cut is believed after as many frames as without one, a picture
-// without its object not before 500.
+// TestTrajectoryBeginsElsewhere: an object that has moved elsewhere during a cut is believed after as many frames as without a cut; a picture without its
+// object, only after 500.
 func TestTrajectoryBeginsElsewhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(l *latent.Latent)
@@ -146,7 +146,7 @@ func TestTrajectoryBeginsElsewhere(t *testing.T) {
 			t.Errorf("%s: %d frames held and %g transitions learnt, expected %d and none", name, dst.SDE.Held, learnt(e)-before, c.held)
 		}
 		if feed(t, e, seen[1001+c.held:1002+c.held]); name == "elsewhere" && learnt(e) != before+1 {
-			t.Errorf("%s: the frame after those held is not learnt from", name)
+			t.Errorf("%s: the frame after the held ones is not learnt from", name)
 		}
 	}
 }
@@ -161,24 +161,24 @@ func TestBleached(t *testing.T) {
 			l.Light = 100
 		}
 		if k%7 == 0 {
-			l.Light = 0 // not known
+			l.Light = 0 // unknown
 		}
 		if err := e.Update(new(latent.Estimate), &l); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range e.Alarms() {
 			if a.Code != latent.Bleached {
-				t.Errorf("told %+v", a)
+				t.Errorf("found the event %+v", a)
 			}
 			told = append(told, a.Seq)
 		}
 	}
-	if len(told) != 2 || told[0] < 600 || told[0] > 720 || told[1] < 1700 || told[1] > 1800 { // averages of 50 frames lag by as many
-		t.Errorf("told at frames %v, expected 670 and 1740", told)
+	if len(told) != 2 || told[0] < 600 || told[0] > 720 || told[1] < 1700 || told[1] > 1800 { // averages over 50 frames lag
+		t.Errorf("found events at frames %v, expected 670 and 1740", told)
 	}
 }
 
-// TestResetEndsAlarms: what was on when all was forgotten is over with the next good frame.
+// TestResetEndsAlarms: alarms that are on at a Reset end with the next good frame.
 func TestResetEndsAlarms(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
 	told := map[string]int{}
@@ -196,15 +196,15 @@ func TestResetEndsAlarms(t *testing.T) {
 	}
 	for _, code := range alarmCodes {
 		if told["warning "+code] != told["info "+code] {
-			t.Errorf("told %v: what begins must end", told)
+			t.Errorf("found events %v: every alarm that begins must end", told)
 		}
 	}
 	if told["warning "+latent.DiffusionChanged] != 1 {
-		t.Errorf("told %v", told)
+		t.Errorf("found events %v", told)
 	}
 }
 
-// TestSameAlarms: the same latents give the same alarms, also from a state that was saved amid bad frames.
+// TestSameAlarms: the same latents give the same alarms, also after a restore of a state that was saved amid bad frames.
 func TestSameAlarms(t *testing.T) {
 	c := Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Deterministic: true, Forecast: []float64{0.02}}
 	whole, first, second := estimator(t, c), estimator(t, c), estimator(t, c)
@@ -224,12 +224,12 @@ func TestSameAlarms(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// with its first frame what was restored tells what was on already
+		// the first frame after the restore reports alarms that were already on
 		if !reflect.DeepEqual(want, got) || k > 305 && !reflect.DeepEqual(whole.Alarms(), second.Alarms()) {
 			t.Fatalf("frame %d:\n%+v %v\n%+v %v", k, want, whole.Alarms(), got, second.Alarms())
 		}
 	}
 	if got.SDE.Held == 0 || second.Evidence().Diffusion == 0 {
-		t.Errorf("nothing was held or noticed: %+v, %+v", got.SDE, second.Evidence())
+		t.Errorf("no frame was held, or no evidence grew: %+v, %+v", got.SDE, second.Evidence())
 	}
 }

@@ -10,10 +10,11 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// alarmCodes are those of all alarms.
+// alarmCodes are the codes of all alarms.
 var alarmCodes = []string{latent.DriftChanged, latent.DiffusionChanged, latent.UnlikeTraining, latent.ObjectLost, latent.Bleached, latent.TooFewDimensions}
 
-// TestAlarmsStand: an estimate says which alarms are on, as events tell their beginnings and ends; after a roll back it says which were.
+// TestAlarmsStand: an estimate lists the alarms that are on, in agreement with the events. After a rollback it lists the alarms that were on at the
+// checkpoint.
 func TestAlarmsStand(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
 	seen := walk(700, 600, 0.2, 82, onlinetest.Spring, onlinetest.Spring, 1, 3)
@@ -33,7 +34,7 @@ func TestAlarmsStand(t *testing.T) {
 		}
 		for _, code := range alarmCodes {
 			if slices.Contains(dst.Alarms, code) != on[code] {
-				t.Fatalf("frame %d: %v are on, events say %v", k, dst.Alarms, on)
+				t.Fatalf("frame %d: %v are on, %v according to the events", k, dst.Alarms, on)
 			}
 		}
 	}
@@ -46,11 +47,11 @@ func TestAlarmsStand(t *testing.T) {
 	next := seen[len(seen)-1]
 	next.Seq, next.Time = next.Seq+1, next.Time.Add(10_000_000)
 	if err := e.Update(dst, &next); err != nil || slices.Contains(dst.Alarms, latent.DiffusionChanged) {
-		t.Errorf("after a roll back %v are on: %v", dst.Alarms, err)
+		t.Errorf("after a rollback %v are on: %v", dst.Alarms, err)
 	}
 }
 
-// TestRestoredAlarmsAreTold: with the first frame after a state is restored events say which alarms that has ended, and which it has begun.
+// TestRestoredAlarmsAreTold: the first frame after a restore reports as events the alarms that the restore ended or began.
 func TestRestoredAlarmsAreTold(t *testing.T) {
 	c := Config{Dim: 2, Prior: springs(2, 4)}
 	e := informed(t, c)
@@ -70,7 +71,7 @@ func TestRestoredAlarmsAreTold(t *testing.T) {
 		if err := r.into.Restore(strings.NewReader(r.state)); err != nil {
 			t.Fatal(err)
 		}
-		for k := range 2 { // told once
+		for k := range 2 { // reported once
 			next := seen[699]
 			next.Seq, next.Time = next.Seq+uint64(k), next.Time.Add(time.Duration(k)*10*time.Millisecond)
 			dst, told := feed(t, r.into, []latent.Latent{next}), 0
@@ -80,14 +81,13 @@ func TestRestoredAlarmsAreTold(t *testing.T) {
 				}
 			}
 			if told != 1-k || slices.Contains(dst.Alarms, latent.DiffusionChanged) != (r.level == latent.Warning) {
-				t.Errorf("%s, frame %d: told %+v, %v are on", r.name, k, r.into.Alarms(), dst.Alarms)
+				t.Errorf("%s, frame %d: events %+v, %v are on", r.name, k, r.into.Alarms(), dst.Alarms)
 			}
 		}
 	}
 }
 
-// TestFrozenLatentsGoOn: while the law is frozen an estimate has the latent as it was measured, and no alarm about the law or the object
-// begins, whatever comes.
+// TestFrozenLatentsGoOn: while the law is frozen, the filtered latent of an estimate is the measured latent, and no alarm about the law or the object begins.
 func TestFrozenLatentsGoOn(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Prior: springs(2, 4)})
 	seen := walk(900, 500, 0.2, 83, onlinetest.Spring, onlinetest.Spring, 1, 3)

@@ -12,7 +12,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// BenchmarkLatents: a frame with d latents that all move, refinement standing still; and of it the filter and the alarms alone.
+// BenchmarkLatents times a frame with d moving latents without refinement, and separately its filter and its alarms.
 func BenchmarkLatents(b *testing.B) {
 	for _, d := range []int{2, 16} {
 		e := informed(b, Config{Dim: d, Seed: 1, Prior: springs(d, 4)})
@@ -47,16 +47,16 @@ func BenchmarkLatents(b *testing.B) {
 	}
 }
 
-// informed is an estimator whose prior is the law: it refines nothing.
+// informed returns an estimator whose prior is the true law, without refinement.
 func informed(t testing.TB, c Config) *Estimator {
 	t.Helper()
-	c.Applied = []uint64{} // as a run that put no slice to use
+	c.Applied = []uint64{} // repeats a run in which no slice applied
 	e := estimator(t, c)
 	e.law.alarms.Asked(slices.Repeat([]latent.Activity{latent.Active}, c.Dim))
 	return e
 }
 
-// springs is the network of μ = -κz.
+// springs returns the network of the drift μ = -κz.
 func springs(dim int, k float64) *drift.Network {
 	n := drift.NewNetwork(dim, onlinetest.Rand(1))
 	skip := n.Weights[n.Size()-dim*dim:]
@@ -66,7 +66,7 @@ func springs(dim int, k float64) *drift.Network {
 	return n
 }
 
-// ball gives n latents of d dimensions, each on a spring of κ with σ = 1, measured with variance rΔt every 10 ms.
+// ball returns n latents of d dimensions, each on a spring of rate k with σ = 1, measured every 10 ms with variance rΔt.
 func ball(d, n int, k, r float64, seed uint64) []latent.Latent {
 	rng, z := onlinetest.Rand(seed), make([]float64, d)
 	seen := make([]latent.Latent, n)
@@ -81,7 +81,7 @@ func ball(d, n int, k, r float64, seed uint64) []latent.Latent {
 	return seen
 }
 
-// begun counts the alarms that begin with the frame, by code.
+// begun adds the alarms that begin with the last frame to count, by code.
 func begun(e *Estimator, count map[string]int) {
 	for _, a := range e.Alarms() {
 		if a.Level == latent.Warning {
@@ -90,8 +90,8 @@ func begun(e *Estimator, count map[string]int) {
 	}
 }
 
-// TestFalseAlarms: at one in a thousand frames, 15,000 frames of a constant law may give 15 alarms of a kind, and hold 15 frames back;
-// √15 = 4 is their scatter, three of which are allowed. Evidence overshoots where it rings: half that many is usual.
+// TestFalseAlarms: at one false alarm per thousand frames, 15,000 frames of a constant law may give 15 alarms of a kind and hold 15 frames back. Their
+// standard deviation is √15 = 4, and three of these are allowed. Evidence overshoots its threshold, so half as many alarms are usual.
 func TestFalseAlarms(t *testing.T) {
 	const n, every = 3000, 1000
 	for name, r := range map[string]float64{"clear": 0, "noisy": 1, "low SNR": 9} {
@@ -123,7 +123,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// walk gives latents every 10 ms of dz = μ(z)dt + σdW from z = 0, with noise of variance rΔt, under one law before frame change and another from there.
+// walk returns n latents every 10 ms of dz = μ(z)dt + σdW from z = 0, with noise of variance rΔt. The law is before and sigma up to frame change, after and
+// later from there on.
 func walk(n, change int, r float64, seed uint64, before, after onlinetest.Drift, sigma, later float64) []latent.Latent {
 	rng, z, mu := onlinetest.Rand(seed), make([]float64, 2), make([]float64, 2)
 	seen := make([]latent.Latent, n)
@@ -142,9 +143,9 @@ func walk(n, change int, r float64, seed uint64, before, after onlinetest.Drift,
 	return seen
 }
 
-// TestChangesAreFound: of the law after 2000 frames, each within the frames stated. A drift that changes by δ is told from the one
-// before at δ²Δt/2σ² a frame (0.08 where a spring's centre moves by 1, 0.18 and 0.09 where its middle half is reversed and where it
-// vanishes), of which ln(1e5·alternatives) = 15 are needed: 190 frames at best.
+// TestChangesAreFound: a law that changes after 2000 frames is detected within the stated number of frames. A change of drift by δ adds evidence of δ²Δt/2σ²
+// nats per frame: 0.08 if a spring's centre moves by 1, 0.18 if its middle half is reversed, 0.09 if it vanishes. An alarm needs ln(1e5·alternatives) = 15
+// nats: 190 frames at best.
 func TestChangesAreFound(t *testing.T) {
 	moved := func(mu, z []float64) { mu[0], mu[1] = -4*(z[0]-1), -4*z[1] }
 	reversed := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
@@ -189,7 +190,7 @@ func TestChangesAreFound(t *testing.T) {
 	}
 }
 
-// TestAlarmEnds: a law that has changed becomes the law that is known where the past fades, and there is nothing left to tell.
+// TestAlarmEnds: with a Forget below 1, the estimator learns the changed law, and the alarm ends.
 func TestAlarmEnds(t *testing.T) {
 	e := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Forget: 0.995})
 	var told []string
@@ -204,7 +205,7 @@ func TestAlarmEnds(t *testing.T) {
 		}
 	}
 	if len(told) != 2 || told[0] != "warning" || told[1] != "info" {
-		t.Errorf("told %v, expected one beginning and one end", told)
+		t.Errorf("found events %v, expected one begin and one end", told)
 	}
 	if s := e.law.sde.Sigma[0]; math.Abs(s-2) > 0.6 { // 200 transitions in the window
 		t.Errorf("σ is %.2f, expected 2", s)

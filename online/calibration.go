@@ -3,28 +3,27 @@
 // Calibration gives latents a length: the affine map from them to the object's centroid in the picture.
 //
 //	calibration.go   the moments of centroid and latent, the map, its error, D in px²/s and µm²/s
-//	solver.go        small matrices inverted in memory that is kept
+//	solver.go        inverts small matrices in reused memory
 //
-// If frames have the object's centroid c in pixels, the affine map to it from the active dimensions
+// If frames have the object's centroid c in pixels, the affine map from the active dimensions to c
 //
 //	c = Az + b                                                                               (17)
 //
-// gives latents a length. A regression of c on the measured latents would be too flat, because noise is part of their variance, and the
-// noises of c and m share a picture. So the latent one frame earlier, free of both noises, is the instrument (Reiersøl 1945):
+// gives latents a length. An ordinary regression of c on the measured latents m is biased: noise inflates the variance of m, and the noises of c and m come
+// from the same picture. The noise of the latent one frame earlier is independent of both, so that latent is the instrument (Reiersøl 1945):
 //
 //	A = (Σ c m₋')(Σ m m₋')⁻¹,  cov A = cov e ⊗ (G⁻¹)'(Σ m₋m₋')G⁻¹ · (1 + φ)/(1 - φ),  G = Σ m m₋'
 //
-// of deviations from each trajectory's mean, with weights γ per transition as in online/diffusion; e = c - Am - b is the residual, φ its
-// correlation from frame to frame. R², of x and of y, is 1 - Σ ee₋/Σ cc₋: the share of the motion that persists between frames and that A explains. Noise does
-// not count. Two unrelated walks may have a high R² by chance, but their
-// residual wanders too: n(1 - φ)/(1 + φ) is the number of independent residuals. Lengths are given where both R² are at least 0.9 and that
-// number is at least 10 per number fitted to a coordinate. Of 40 pairs of unrelated walks of 1000 frames none passes. The
-// unexplained motion, up to a tenth, is missing from
+// The sums run over deviations from each trajectory's mean, with weights γ per transition as in online/diffusion. e = c - Am - b is the residual, φ its
+// correlation from frame to frame. R² = 1 - Σ ee₋/Σ cc₋, for x and for y, is the fraction of the persistent motion that A explains; noise does not count. Two
+// unrelated walks may have a high R² by chance, but then their residual also wanders, and n(1 - φ)/(1 + φ) counts the independent residuals. Calibration
+// needs both R² at least 0.9 and at least 10 independent residuals per number fitted to a coordinate. None of 40 pairs of unrelated walks of 1000 frames
+// passes. The unexplained motion, up to a tenth, is missing from
 //
 //	D = ½(D_x + D_y),  D_x = ½ Σ A_xi² vᵢ                                                    (18)
 //
-// in px²/s. Its 95 % interval puts together, as roots of sums of squares, the distances from vᵢ to the ends of their intervals (Zou and Donner
-// 2008), and 1.96 standard errors by A's covariance,
+// in px²/s. Each half of its 95 % interval is a root of a sum of squares. The terms are the distances from vᵢ to the ends of their intervals (Zou and Donner
+// 2008), and 1.96 standard errors due to A's covariance,
 //
 //	√[Σ (wᵢ(v_high,i - vᵢ))² + 1.96² g'(cov A)g],  wᵢ = ∂D/∂vᵢ,  g = ∂D/∂A                      (19)
 //
@@ -41,29 +40,29 @@ import (
 	"driftscope/online/diffusion"
 )
 
-// Conditions for giving latents a length.
+// Conditions for calibration.
 const (
-	leastR2          = 0.9  // smallest fraction of the lasting part of the centroid's x, and of its y, that the latents must explain
-	lagErrors        = 5    // standard errors of white noise above which a centroid's correlation from frame to frame is real
+	leastR2          = 0.9  // smallest fraction of the persistent motion in x, and in y, that the latents must explain
+	lagErrors        = 5    // standard errors of white noise above which the centroid's frame-to-frame correlation counts as real
 	leastResiduals   = 10   // independent residuals per number fitted to one coordinate
 	leastTransitions = 50   // transitions before any R² is given
 	rounding         = 1e-9 // fraction of the centroid's variance below which the residual is rounding
 	axes             = 2    // coordinates of a centroid
 )
 
-// Calibration holds the moments of y = (centroid, latent) from which the affine map between the two is found, centred on each
-// trajectory's own mean. now and before are the later and the earlier member of a transition.
+// Calibration finds the affine map from latent to centroid by the moments of y = (centroid, latent), centred on each trajectory's own mean. now and before
+// belong to the later and the earlier frame of a transition.
 type Calibration struct {
 	pixel  float64 // side of a pixel, µm; 0 if unknown
 	forget float64 // γ
 
 	linked      bool      // last is the value of the last frame
 	last        []float64 // y, axes + d
-	weight      float64   // weight of the present trajectory's transitions
+	weight      float64   // weight of the current trajectory's transitions
 	now, before []float64 // their mean y
 
 	n, n2        float64   // Σ of the transitions' weights and of their squares
-	same, lagged []float64 // Σ (y - ȳ)(y - ȳ)' of the later members; of the later and the earlier ones
+	same, lagged []float64 // Σ (y - ȳ)(y - ȳ)' of the later frame with itself, and of the later with the earlier frame
 
 	found  result
 	solver solver
@@ -75,7 +74,7 @@ type Calibration struct {
 type result struct {
 	state latent.Calibration
 	r2    [axes]float64
-	a     []float64 // axes × d, pixels a latent
+	a     []float64 // axes × d, pixels per latent unit
 	px    latent.Spread
 }
 
@@ -133,7 +132,7 @@ func (c *Calibration) pair() {
 	}
 }
 
-// Solve updates the result, from the diffusion found in the latents and their activity.
+// Solve updates the result from the latents' diffusion and activity.
 func (c *Calibration) Solve(found []diffusion.Estimate, activity []latent.Activity) {
 	f := &c.found
 	f.state, f.r2, f.px = "", [axes]float64{}, latent.Spread{}
@@ -199,8 +198,8 @@ func (c *Calibration) regress() bool {
 	return true
 }
 
-// residuals returns the variances and covariance of the residuals c - Am, px², and their correlation with the frame before. It sets R². count
-// is a number of transitions.
+// residuals returns the variances and covariance of the residuals c - Am, px², and their correlation from frame to frame. It sets R². count is the effective
+// number of transitions.
 func (c *Calibration) residuals(count float64) (variance [axes][axes]float64, memory float64) {
 	k := len(c.y)
 	var lag, all, total float64
@@ -222,7 +221,7 @@ func (c *Calibration) residuals(count float64) (variance [axes][axes]float64, me
 	return variance, memory
 }
 
-// residualMoment returns the moment of the residuals of two axes, (e_a - A_a)M(e_b - A_b)', from the moments M of y.
+// residualMoment returns the moment of the residuals of axes a and b, (e_a - A_a)M(e_b - A_b)', from the moments M of y.
 func (c *Calibration) residualMoment(moments []float64, a, b int) float64 {
 	k, d := len(c.y), len(c.y)-axes
 	along := func(row, b int) float64 {

@@ -12,7 +12,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// trueSpread is D of σ = 1 under the map, px²/s.
+// trueSpread returns the D of σ = 1 under onlinetest.PixelMap, px²/s.
 func trueSpread() float64 {
 	sum := 0.0
 	for _, row := range onlinetest.PixelMap {
@@ -21,7 +21,7 @@ func trueSpread() float64 {
 	return sum / axes
 }
 
-// calibrate takes in latents about a known law and gives the units that follow.
+// calibrate feeds latents to a Calibration with a known drift, and returns the resulting units.
 func calibrate(t *testing.T, known *drift.Network, pixelUM float64, seen []latent.Latent) (u latent.Units) {
 	t.Helper()
 	var sde latent.SDE
@@ -54,16 +54,16 @@ func calibrate(t *testing.T, known *drift.Network, pixelUM float64, seen []laten
 	return u
 }
 
-// linearLaw is the network of the drift zK, K row by row.
+// linearLaw returns the network of the drift zK; k lists K row by row.
 func linearLaw(k ...float64) *drift.Network {
 	n := drift.NewNetwork(2, onlinetest.Rand(1))
-	copy(n.Weights[n.Size()-4:], k) // the skip; its inputs are in units of Scale, which is 1
+	copy(n.Weights[n.Size()-4:], k) // the skip weights; their inputs are in units of Scale, which is 1
 	return n
 }
 
-// The map and D are right, and the interval covers D as often as it says, whatever the noise in latents and centroids. Of 50 runs the
-// coverage is known to 0.031, and may miss 0.95 by three of those. A scatters by up to 0.25 from run to run, its mean by a tenth of that,
-// and may miss by four of those; a plain regression would miss by 0.4 for the spring in noise.
+// The map and D are right, and the 95 % interval covers D at its nominal rate, whatever the noise in latents and centroids. The coverage in 50 runs has a
+// standard error of 0.031 and may differ from 0.95 by three of these. A scatters by up to 0.25 from run to run, and its mean may be off by 0.1. An ordinary
+// regression would be off by 0.4 for the spring in noise.
 func TestCalibration(t *testing.T) {
 	suite.Calculation(t)
 	const runs, n = 50, 600
@@ -94,21 +94,21 @@ func TestCalibration(t *testing.T) {
 				covered++
 			}
 			if want := u.Px.D / 4; math.Abs(u.UM.D-want) > 1e-12*want || u.UM.Low != u.Px.Low/4 || u.UM.X+u.UM.Y != (u.Px.X+u.Px.Y)/4 {
-				t.Fatalf("%s: %+v µm²/s beside %+v px²/s with pixels of 0.5 µm", c.name, u.UM, u.Px)
+				t.Fatalf("%s: found %+v µm²/s and %+v px²/s for pixels of 0.5 µm", c.name, u.UM, u.Px)
 			}
 		}
 		mean /= float64(on)
-		t.Logf("%s: on in %d of %d, covered %d, mean A %.3f", c.name, on, runs, covered, mean)
+		t.Logf("%s: calibrated in %d of %d runs, D covered in %d, mean A %.3f", c.name, on, runs, covered, mean)
 		if on < runs*95/100 || float64(covered) < 0.86*float64(on) {
-			t.Errorf("%s: on in %d of %d runs, D covered in %d", c.name, on, runs, covered)
+			t.Errorf("%s: calibrated in %d of %d runs, D covered in %d", c.name, on, runs, covered)
 		}
 		if math.Abs(mean-onlinetest.PixelMap[0][0]) > 0.1 {
-			t.Errorf("%s: %.3f px a latent on average, want %g", c.name, mean, onlinetest.PixelMap[0][0])
+			t.Errorf("%s: mean of %.3f px per latent unit, want %g", c.name, mean, onlinetest.PixelMap[0][0])
 		}
 	}
 }
 
-// A centroid that has nothing to do with the latents, or little, or is not there, gives no length, however long both wander.
+// There is no calibration if the centroid is missing or depends little or not at all on the latents, however long both wander.
 func TestCalibrationIsRefused(t *testing.T) {
 	const runs = 40
 	for _, c := range []struct {

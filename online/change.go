@@ -1,30 +1,28 @@
 // Law
 //
-// For each active dimension of a believed frame, the innovation e with variance s is compared under alternative laws, Λ being their likelihood ratio to the
-// present law (Shiryaev 1963, Roberts 1966; Pollak 1985):
+// For each active dimension of a believed frame, alternative laws are compared with the current law by the innovation e with variance s. Λ is the likelihood
+// ratio of an alternative to the current law (Shiryaev 1963, Roberts 1966; Pollak 1985):
 //
 //	E ← min(Λ, 20)(1 + E),  alarm if the mean of E over the alternatives exceeds A            (16)
 //	diffusion_changed   Λ = √(s/s')exp ½(e²/s - e'²/s'), of a filter with 4v or v/4
 //	drift_changed       Λ = exp(ae/√s - a²/2), a = m√(v/Δt)h/√s, m = ±¼, ±½, ±1;  and of μ = 0
 //
-// h is the forecast's response to a drift of 1, h ← (1 - gain)Fh + Δt. Under the law E[Λ | past] = 1, whatever the noise and the time steps,
-// so the mean of E is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are estimates, so a comparison waits: for
-// the diffusion, until refinement has been asked for the drift of the dimension and its interval is within a factor of two either way; for the drift, until m²n
-// > 256. μ = 0 is compared with the smallest drift compatible
-// with the estimate, cμ with c three standard deviations below 1 but at least a half. The deviation belongs to a scale known from the
-// responses g to the drift found, in sds: c = max(½, 1 - 3/√Σg²). If the truth is at least c times the drift found, E[Λ | past] = exp(-(c' - c)cg²) is 1 at most.
-// Until the drift found is established, by 12 nats over no drift, shifts must beat no drift as well. A drift whose gain over 2048 frames falls below a nat must
-// be established again; E of no drift is 0 until then. Both rules only reduce E, from data before the frame, so the mean of E stays at most k. An alarm is over
-// at A/100.
+// h is the forecast's response to a drift of 1, h ← (1 - gain)Fh + Δt. Under the law E[Λ | past] = 1, whatever the noise and the time steps, so the mean of E
+// is at most k on average after k frames, and an alarm is false once in A frames at most. The laws are estimates, so comparisons start late. Diffusion is
+// compared once refinement has learnt the drift of the dimension and the interval of σ² lies within a factor of two on either side. A drift is compared once
+// m²n > 256. μ = 0 is compared with cμ, the smallest drift compatible with the estimate. c is three standard deviations below 1, but at least ½: c = max(½, 1
+// - 3/√Σg²), where g are the responses to the drift found, in sds. If the true drift is at least c times the drift found, E[Λ | past] = exp(-(c' - c)cg²) is
+// 1 at most. The drift found is established once it beats no drift by 12 nats. Until then, shifts must beat no drift as well. A drift that gains less than a
+// nat over 2048 frames must be established again; E of no drift is 0 until then. Both rules only reduce E and use only data from before the frame, so the
+// mean of E stays at most k. An alarm ends at A/100.
 //
-// too_few_dimensions begins by the evidence of (22) in online/regression.
+// too_few_dimensions begins by the evidence (22) in online/regression.
 //
-// Simulated at A = 1000, 15000 frames of a known spring with r = 0, 1 and 9 gave 5 to 7 false alarms of the diffusion, 4 or 5 of the drift,
-// and 14 to 19 held frames, where 15 are allowed. At A = 1e5, on seeds without any tuning, 300000 frames of a known spring gave one false alarm of the
-// diffusion, 2 of the drift and 3 held frames; 720000 frames of springs, spirals and constant drifts learnt from scratch, r from 0 to 16, gave 4, 2 and 4.
-// These figures are for two dimensions and Gaussian noise; otherwise expect more. Changes were noticed, in two or
-// three runs each at r up to 1, after 14 to 22 frames where σ doubled (27 to 64 at r = 4), 72 to 77 where it was halved, 90 to 191 where a
-// spring's centre moved by 2.8 of its own widths, and 33 to 215 where a spiral was reversed.
+// Simulated at A = 1000, 15000 frames of a known spring with r = 0, 1 and 9 gave 5 to 7 false alarms of the diffusion, 4 or 5 of the drift, and 14 to 19 held
+// frames; 15 of each are allowed. At A = 1e5, on seeds not used for tuning, 300000 frames of a known spring gave one false alarm of the diffusion, 2 of the
+// drift and 3 held frames. 720000 frames of springs, spirals and constant drifts learnt from scratch, r from 0 to 16, gave 4, 2 and 4. These figures are for
+// two dimensions and Gaussian noise; otherwise expect more. In two or three runs each at r up to 1, the alarm began 14 to 22 frames after σ doubled (27 to 64
+// at r = 4), 72 to 77 after σ halved, 90 to 191 after a spring's centre moved by 2.8 of its own widths, and 33 to 215 after a spiral reversed.
 
 package online
 
@@ -44,29 +42,29 @@ var (
 )
 
 const (
-	mostRatio     = 20   // largest likelihood ratio of one frame, so that no single frame decides
+	mostRatio     = 20   // largest likelihood ratio of one frame, so no single frame decides
 	mostEvidence  = 1e10 // evidence stops growing here
 	knownWell     = 256  // a shift of m is tested once m²·transitions, the precision of the drift, exceeds this
 	establishedAt = 12   // ln-likelihood over no drift at which the drift found counts as established
-	worthFrames   = 2048 // averaging time of an established drift's worth, in frames
+	worthFrames   = 2048 // averaging time of an established drift's gain, in frames
 	worthLeast    = 1    // nats per worthFrames below which the drift must be established again
-	weakest       = 0.5  // smallest fraction of the estimated drift that no drift is compared with
+	weakest       = 0.5  // no drift is compared with at least this fraction of the estimated drift
 )
 
-// changes compares alternative laws with the law found, by the innovations of each dimension's own filters. The evidence is the Shiryaev-
-// Roberts statistic, in frames: while the law holds, its mean grows by at most one a frame.
+// changes compares alternative laws with the law found, by the innovations of each dimension's own filters. The evidence is the Shiryaev- Roberts statistic,
+// in frames: while the law holds, its mean grows by at most one per frame.
 type changes struct {
-	filters   []alternatives // one set per dimension
-	asked     []bool         // per dimension, whether the drift in use was learnt from it
-	diffusion []float64      // evidence of each of diffusionFactors, per dimension
-	drift     []float64      // evidence of each of driftShifts, per dimension
-	noDrift   float64        // evidence of no drift at all
-	known     float64        // Σ of squared responses to the drift found, in sds: one over the variance of its scale
-	worth     float64        // ln-likelihood of the drift found over none; once established, its average if the drift found is right
+	filters   []alternatives // one element per dimension
+	asked     []bool         // per dimension, whether the current drift was learnt from this dimension
+	diffusion []float64      // evidence for each of diffusionFactors, per dimension
+	drift     []float64      // evidence for each of driftShifts, per dimension
+	noDrift   float64        // evidence for no drift at all
+	known     float64        // Σ of squared responses to the drift found, in sds; 1/known is the variance of the drift's scale
+	worth     float64        // ln-likelihood ratio of the drift found to no drift; once established, its running average if the drift found is right
 }
 
-// alternatives holds one dimension's Kalman filters: first the filter of the law found, then the filters with another σ². e and s are their
-// last innovations and innovation variances.
+// alternatives holds one dimension's Kalman filters: first the filter of the law found, then one filter per alternative σ². e and s are their last
+// innovations and the variances of these innovations.
 type alternatives struct {
 	z, p, e, s    [1 + len(diffusionFactors)]float64
 	unitResponse  float64 // response of the first filter's forecast to a constant drift of 1, s
@@ -121,8 +119,8 @@ func (r *alternatives) step(m, dt float64, line drift.Line, d diffusion.Estimate
 	}
 }
 
-// weigh updates the evidence by the last step. The law was found in n transitions of seconds in all. Until the drift found is established, a
-// shift must also be likelier than no drift.
+// weigh updates the evidence by the last step. The law was found in n transitions that last seconds in total. Until the drift found is established, a shift
+// must also be likelier than no drift.
 func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, n, seconds float64) {
 	perStep := math.Sqrt(n / seconds) // Δt^-½
 	none := 0.0                       // ln-likelihood ratio of no drift to the drift found
@@ -169,13 +167,13 @@ func (c *changes) weigh(found []diffusion.Estimate, activity []latent.Activity, 
 	}
 }
 
-// established reports whether the drift found has beaten no drift and still has worth.
+// established reports whether the drift found has beaten no drift and still explains enough motion.
 func (c *changes) established() bool { return c.worth > establishedAt || c.noDrift > 0 }
 
-// end returns the smallest fraction of the drift found that may be true: three standard deviations of its scale below 1.
+// end returns the smallest plausible ratio of the true drift to the drift found: three standard deviations below 1.
 func (c *changes) end() float64 { return max(weakest, 1-3/math.Sqrt(c.known)) }
 
-// weighFactors updates the evidence of diffusionFactors in one dimension.
+// weighFactors updates the evidence for diffusionFactors in one dimension.
 func (r *alternatives) weighFactors(evidence []float64) {
 	fit := r.e[0] * r.e[0] / r.s[0]
 	for k := range diffusionFactors {
@@ -184,12 +182,12 @@ func (r *alternatives) weighFactors(evidence []float64) {
 	}
 }
 
-// grown returns evidence r after a frame with this likelihood ratio of the changed law.
+// grown returns the evidence r after one more frame, given the frame's likelihood ratio of the changed to the current law.
 func grown(r, ratio float64) float64 {
 	return min(min(ratio, mostRatio)*(1+r), mostEvidence)
 }
 
-// evidence returns the mean of each kind over active dimensions and alternatives.
+// evidence returns the evidence of each kind, averaged over active dimensions and alternatives.
 func (c *changes) evidence(active int) (e Evidence) {
 	if active > 0 {
 		spreads, _ := total(c.diffusion)
@@ -200,7 +198,8 @@ func (c *changes) evidence(active int) (e Evidence) {
 	return e
 }
 
-// suspects returns the dimensions with the most evidence, and whether the second diffuses more than before.
+// suspects returns the dimension with the most evidence for another drift, the dimension with the most evidence for another diffusion, and whether that
+// diffusion rose.
 func (c *changes) suspects() (drifts, diffuses int, more bool) {
 	_, shift := total(c.drift)
 	_, factor := total(c.diffusion)

@@ -10,8 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestVanishedDrift: a spring that is switched off is told while it is still the drift found, however long that is, and no more once that is
-// none as well: 12 nats last 2048 ln 12 = 5089 frames.
+// TestVanishedDrift: a spring that is switched off is reported for as long as it is the drift found, and no longer once the drift found is zero as well. The
+// worth of 12 nats decays to 1 within 2048 ln 12 = 5089 frames.
 func TestVanishedDrift(t *testing.T) {
 	const kappa, every = 4.0, 1e5
 	c, rng, z := newChanges(1), onlinetest.Rand(6), 0.0
@@ -20,8 +20,8 @@ func TestVanishedDrift(t *testing.T) {
 	for _, part := range []struct {
 		name       string
 		frames     int
-		law, known float64 // springs
-		low, high  float64 // evidence in the end
+		law, known float64 // rates of the true spring and of the spring found
+		low, high  float64 // limits of the evidence at the end
 	}{
 		{"the law is known", 10000, kappa, kappa, 0, every},
 		{"it is switched off", 5000, 0, kappa, every, math.Inf(1)},
@@ -42,15 +42,15 @@ func TestVanishedDrift(t *testing.T) {
 	}
 }
 
-// TestOverestimatedDrift: where the drift is half of what was found in a few hundred frames, no drift is as likely as that, and no alarm is raised: evidence of A
-// comes in so many of the paths as their length is in A frames, three sds more.
+// TestOverestimatedDrift: if the true drift is half the drift found, no drift is as likely as the drift found. Evidence above A must then occur in at most
+// paths·frames/A paths, plus three standard deviations.
 func TestOverestimatedDrift(t *testing.T) {
 	const kappa, every, frames, paths = 2.0, 1e4, 1500, 400
 	found, active := []diffusion.Estimate{{V: 1, Low: 0.9, High: 1.1}}, []latent.Activity{latent.Active}
 	alarms := 0
 	for seed := range uint64(paths) {
 		c, rng, z := newChanges(1), onlinetest.Rand(seed), 0.0
-		c.worth = establishedAt + 1 // it is in use
+		c.worth = establishedAt + 1 // the drift found is established
 		c.start([]float64{z}, found)
 		most := 0.0
 		for range frames {
@@ -67,12 +67,12 @@ func TestOverestimatedDrift(t *testing.T) {
 	expected := paths * frames / every
 	t.Logf("%d of %d paths, %g expected", alarms, paths, expected)
 	if most := expected + 3*math.Sqrt(expected); float64(alarms) > most {
-		t.Errorf("evidence of no drift in %d of %d paths, %g at most expected", alarms, paths, most)
+		t.Errorf("evidence for no drift in %d of %d paths, expected at most %g", alarms, paths, most)
 	}
 }
 
-// TestUnaskedDrift: while nobody has asked what the drift of a dimension is, what it does is not taken for another diffusion; once it was asked for, a diffusion of
-// a quarter is told within 100 frames.
+// TestUnaskedDrift: before refinement has learnt from a dimension, its unknown drift does not count as a change of diffusion. Afterwards a fall of σ² to a
+// quarter is reported within 100 frames.
 func TestUnaskedDrift(t *testing.T) {
 	const n = 100
 	m, rng, z := NewMonitor(AlarmConfig{Dim: 1, Every: 1e5}), onlinetest.Rand(8), 0.0

@@ -19,7 +19,7 @@ var format = archive.Format{
 // ErrCheckpoint reports bytes that are not a whole checkpoint of an estimator with this configuration.
 var ErrCheckpoint = errors.New("unusable checkpoint")
 
-// Save writes the state after the last Update. It does not wait for a running slice of refinement, but saves the slice's input.
+// Save writes the state after the last Update. It does not wait for a running slice of refinement but saves its input.
 func (e *Estimator) Save(w io.Writer) error {
 	a := format.Writer()
 	e.config.archive(a)
@@ -31,9 +31,9 @@ func (e *Estimator) Save(w io.Writer) error {
 	return nil
 }
 
-// Restore replaces the state by a saved one, made with the same Dim, Prior, Exposure, RefineLag, Refresh, Forget and Replay.
-// If r holds anything else, Restore changes nothing and returns ErrCheckpoint. Freeze is not part of the state. The next Update reports
-// alarms that Restore begins or ends as events. The slice that ran at the time of Save runs again. Restore drops a running slice without waiting for it.
+// Restore replaces the state by the checkpoint in r. If r is not a checkpoint of an estimator with the same Dim, Prior, Exposure, RefineLag, Refresh, Forget
+// and Replay, Restore changes nothing and returns ErrCheckpoint. Freeze is not part of the state. The next Update reports the alarms that Restore switched on
+// or off as events. Restore drops a running slice without waiting for it, and repeats the slice that was running during Save.
 func (e *Estimator) Restore(r io.Reader) error {
 	a, err := format.Read(r)
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *Config) archive(a *archive.Codec) {
 	}
 }
 
-// archive passes on the law.
+// archive reads or writes the law.
 func (l *law) archive(a *archive.Codec) {
 	a.Uint(&l.frame)
 	l.clock.Archive(a)

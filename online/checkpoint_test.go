@@ -18,7 +18,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// anyNetwork has no zero weights.
+// anyNetwork returns a network without zero weights.
 func anyNetwork(dim int, seed uint64) *drift.Network {
 	rng := onlinetest.Rand(seed)
 	n := drift.NewNetwork(dim, rng)
@@ -41,7 +41,7 @@ func saved(t testing.TB, e *Estimator) []byte {
 	return b.Bytes()
 }
 
-// A stream that is interrupted at any point of refinement's cycle goes on as if it had not been, to the last bit.
+// A stream that is saved and restored at any point of refinement's cycle continues bit by bit like an uninterrupted one.
 func TestRestoredGoesOnIdentically(t *testing.T) {
 	suite.Calculation(t)
 	prior := anyNetwork(2, 1)
@@ -59,23 +59,23 @@ func TestRestoredGoesOnIdentically(t *testing.T) {
 		for k := range seen {
 			want[k].Copy(feed(t, whole, seen[k:k+1]))
 		}
-		// From 150 on a slice is out, of latents that move, from 170 on it is in use; repeated, two are out from 101 to 160 and on to 190.
+		// A slice of moving latents runs from frame 150 and applies at 170. In the repeated run, slices run from 101 to 160 and on to 190.
 		for _, cut := range []int{0, 121, 165, 185} {
 			first := estimator(t, c)
 			feed(t, first, seen[:cut])
 			if cut == 165 && !first.law.inFlight {
-				t.Fatalf("%s: no slice is out at frame %d", name, cut)
+				t.Fatalf("%s: no slice is running at frame %d", name, cut)
 			}
 			c.Seed++ // the seed is spent: a restored estimator needs only the state
 			second := estimator(t, c)
 			c.Seed--
-			feed(t, second, seen[:cut/2]) // what is restored into need not be new
+			feed(t, second, seen[:cut/2]) // Restore also works into an estimator that has learnt
 			state := saved(t, first)
 			if err := second.Restore(bytes.NewReader(state)); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(state, saved(t, second)) {
-				t.Fatalf("%s: saved at frame %d, restored and saved again it is another state", name, cut)
+				t.Fatalf("%s: saved at frame %d, restored and saved again, the state differs", name, cut)
 			}
 			var got latent.Estimate
 			for k := cut; k < len(seen); k++ {
@@ -132,15 +132,15 @@ func TestRestoreRefuses(t *testing.T) {
 		"forget":    {Dim: 2, Forget: 0.999},
 	} {
 		if err := estimator(t, other).Restore(bytes.NewReader(good)); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "expected") {
-			t.Errorf("another %s: %v", name, err)
+			t.Errorf("different %s: %v", name, err)
 		}
 	}
 	if err := e.Restore(iotest.OneByteReader(bytes.NewReader(good))); err != nil {
-		t.Errorf("from a slow reader: %v", err)
+		t.Errorf("restored from a slow reader: %v", err)
 	}
 }
 
-// sealed is payload as a checkpoint whose digest is right.
+// sealed returns payload as a checkpoint with a correct digest.
 func sealed(payload []byte) []byte {
 	b := binary.LittleEndian.AppendUint32([]byte(format.Magic), format.Version)
 	b = append(binary.LittleEndian.AppendUint64(b, uint64(len(payload))), payload...)
@@ -148,7 +148,7 @@ func sealed(payload []byte) []byte {
 	return append(b, digest[:]...)
 }
 
-// Whatever a checkpoint says, Restore refuses it or gives an estimator that can be used.
+// For any input, Restore returns an error or leaves a usable estimator.
 func FuzzRestore(f *testing.F) {
 	small := &drift.Network{Dim: 1, Hidden: []int{2}, Centre: []float64{0}, Scale: 1, Weights: make([]float64, 8)}
 	c := Config{Dim: 1, Deterministic: true, Replay: 64, RefineLag: 2, Prior: small}

@@ -2,10 +2,11 @@
 //
 //	dz = μ(z) dt + σ dW,  σ diagonal.
 //
-// Estimator combines the packages below this one, the filter (kalman.go), the alarms (monitor.go) and the units (calibration.go). Update takes one latent, Finish ends a recording, Save and Restore keep the law. Config has
-// its settings. Refinement reports how far the drift is refined.
+// Estimator combines the packages below this one, the filter (kalman.go), the alarms (monitor.go) and the units (calibration.go). Update learns from one
+// latent, Finish ends a recording, Save and Restore write and read checkpoints. Config has the settings. Refinement reports the progress of the drift's
+// refinement.
 //
-// A slice of refinement takes effect at a fixed frame, so a resumed or repeated run gives the same law. The package is pure Go.
+// A slice of refinement takes effect at a fixed frame, so a resumed or repeated run gives the same law as the original run. The package is pure Go.
 //
 // config.go lists the equations of all packages, and the symbols of Hasan et al. (2021).
 package online

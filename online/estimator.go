@@ -2,9 +2,9 @@
 //
 // Estimator.Update (estimator.go) runs these steps in order:
 //
-//	check and clock       diffusion.Clock       is it usable, and which latent does it pair with, over which Δt
-//	refined drift         refinement.go         a slice that is due applies
-//	believed or held      law.go                against the filter's forecast; only believed latents continue
+//	check and clock       diffusion.Clock       is z usable, and which latent precedes it by which Δt
+//	refined drift         refinement.go         a slice that is due takes effect
+//	believed or held      law.go                compares z with the filter's forecast; the next steps see only believed latents
 //	has the law changed?  Monitor.Weigh
 //	Kalman banks          diffusion.Banks       one step per dimension, about the drift's tangent
 //	memory                diffusion.Track       stores the latent for refinement
@@ -32,14 +32,14 @@ type Estimator struct {
 	frozen     bool
 }
 
-// law holds everything an Estimator has learnt. A checkpoint holds it too, with the learner at the start of the running slice.
+// law contains everything that an Estimator has learnt. A checkpoint contains the law and the learner at the start of the running slice.
 type law struct {
 	frame   uint64 // latents so far
 	clock   diffusion.Clock
 	banks   *diffusion.Banks
 	sde     latent.SDE // as last published
 	units   *Calibration
-	tangent *drift.Tangent // of field, about the banks' filtered latent
+	tangent *drift.Tangent // tangent of field at the banks' filtered latent
 	filter  *Kalman
 	alarms  *Monitor
 
@@ -47,9 +47,9 @@ type law struct {
 	refinement Refinement
 	pending    *diffusion.Track // latents since the last slice began
 	given      regression.Job   // the running slice's input
-	gapped     bool             // latents behind pending's last are missing
+	gapped     bool             // latents after pending's last one are missing
 	inFlight   bool             // a slice has begun and has not been applied
-	due        uint64           // the frame at which it is applied
+	due        uint64           // the frame at which the slice is applied
 }
 
 // New returns an estimator without latents. Its drift is c.Prior, or zero. Close frees it.
@@ -79,10 +79,10 @@ func begin(c Config) (law, *regression.Learner) {
 	return l, learner
 }
 
-// Update learns from z and writes the estimate at z into dst, reusing dst's memory: z itself, z filtered and forecast, the drift at z.Mean
-// by the current weights, and the SDE of the last refresh. z pairs with the latent before it if both belong to one trajectory and are at
-// most MaxGap apart. Δt is the difference of their times. Update keeps no reference to z. It does not learn from a frame unlike the others,
-// and counts it in SDE.Held. Update may change the result of Alarms.
+// Update learns from z and writes the estimate at z into dst, reusing dst's memory: z itself, z filtered and forecast, the drift at z.Mean by the current
+// weights, and the SDE of the last refresh. z forms an increment with the latent before it if both belong to one trajectory and are at most MaxGap apart. Δt
+// is the difference of their times. Update keeps no reference to z. It does not learn from a held frame but counts it in SDE.Held. Update may change the
+// result of Alarms.
 //
 // If z is not usable, Update changes nothing and returns ErrLatent. If z's time is not after the last, Update cuts the trajectory, so that
 // one bad clock reading costs one increment, and returns ErrTimeOrder. dst is then unspecified.
@@ -139,8 +139,8 @@ func (e *Estimator) report(dst *latent.Estimate, z *latent.Latent) {
 	dst.Alarms = l.alarms.Codes(dst.Alarms[:0])
 }
 
-// Freeze stops learning (true), or resumes it (false). Frozen frames form no increments, and only the training latents judge them.
-// Alarms about frames still begin and end; alarms about the law keep their state.
+// Freeze stops learning (true), or resumes it (false). Frozen frames form no increments and are compared only with the training latents and the encoder's
+// usual sd. Alarms about frames still begin and end; alarms about the law keep their state.
 func (e *Estimator) Freeze(frozen bool) {
 	e.frozen = frozen
 	e.law.clock.Cut()

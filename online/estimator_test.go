@@ -14,7 +14,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// estimator makes one that is closed with the test.
+// estimator returns an Estimator that is closed when the test ends.
 func estimator(t testing.TB, c Config) *Estimator {
 	t.Helper()
 	e, err := New(c)
@@ -25,7 +25,7 @@ func estimator(t testing.TB, c Config) *Estimator {
 	return e
 }
 
-// learnt is how many transitions e has learnt from.
+// learnt returns the number of transitions that e has learnt from.
 func learnt(e *Estimator) float64 {
 	n, _ := e.law.banks.Learnt()
 	return n
@@ -43,7 +43,7 @@ func feed(t testing.TB, e *Estimator, seen []latent.Latent) *latent.Estimate {
 	return dst
 }
 
-// driftError is L_mu, the mean over the path of |μ̂ - μ|², as a sum over coordinates, in (latent/s)².
+// driftError returns L_mu, the mean over the path of |μ̂ - μ|², summed over coordinates, in (latent/s)².
 func driftError(e *Estimator, law onlinetest.Drift, truth [][]float64) float64 {
 	got, want, sum := make([]float64, 2), make([]float64, 2), 0.0
 	for _, z := range truth {
@@ -56,10 +56,10 @@ func driftError(e *Estimator, law onlinetest.Drift, truth [][]float64) float64 {
 	return sum / float64(len(truth))
 }
 
-// L_mu scatters by about 0.4 from seed to seed, its mean over two by 0.3: each limit is what was measured (0.22, 0.23, 0.90,
-// 0.14, 0.12, 0.01) plus two or three of those, less for the quiet ones. For comparison, in a prototype in NumPy and PyTorch at n = 1000, zero drift gives
-// 4.18 for OU, 0.125 for constant and 9.6 for onlinetest.Circle, an unregularised perceptron 7.9, 13.5 and 8.4; the CRLB is 0.2. Every slice learns
-// from all that is remembered, so that few of them serve: with a lag of 150 frames there are six, the last one's of 850 latents.
+// L_mu has a standard deviation of about 0.4 between seeds, and of 0.3 for the mean of two. Each limit is the measured value (0.22, 0.23, 0.90, 0.14, 0.12,
+// 0.01) plus two or three of these, less for the cases of small scatter. For comparison, a prototype in NumPy and PyTorch at n = 1000 gave 4.18, 0.125 and
+// 9.6 for OU, constant drift and onlinetest.Circle with zero drift, and 7.9, 13.5 and 8.4 with an unregularised perceptron; the CRLB is 0.2. Every slice
+// learns from the whole memory, so few slices are enough: with a lag of 150 frames there are six, the last over 850 latents.
 func TestDriftError(t *testing.T) {
 	suite.Long(t)
 	const seeds = 2
@@ -92,16 +92,16 @@ func TestDriftError(t *testing.T) {
 }
 
 func TestEstimateOfTheLaw(t *testing.T) {
-	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true, RefineLag: 400, AlarmFrames: 1e7}) // at 1e5 one frame of these is held
+	e := estimator(t, Config{Dim: 2, Seed: 1, Deterministic: true, RefineLag: 400, AlarmFrames: 1e7}) // at 1e5 one of these frames is held
 	seen, _ := onlinetest.Stream(onlinetest.Spring, 1001, 1, onlinetest.Rand(7))
 	got := feed(t, e, seen)
 	s := got.SDE
-	revision := 99 + e.Refinement().Revision // frame 1000 of 1001 was the last refresh; the first gave none; a refinement is told too
+	revision := 99 + e.Refinement().Revision // frame 1000 of 1001 was the last refresh; the first gave no figures; each refinement adds a revision
 	if s.Transitions != 999 || math.Abs(s.Seconds-9.99) > 1e-9 || s.Revision != revision {
 		t.Errorf("transitions %d, seconds %g, revision %d; want 999, 9.99, %d", s.Transitions, s.Seconds, s.Revision, revision)
 	}
 	for i := range 2 {
-		if math.Abs(s.Sigma[i]-1) > 0.17 || s.SigmaLow[i] >= s.Sigma[i] || s.SigmaHigh[i] <= s.Sigma[i] { // three times the 0.055 of r = 1
+		if math.Abs(s.Sigma[i]-1) > 0.17 || s.SigmaLow[i] >= s.Sigma[i] || s.SigmaHigh[i] <= s.Sigma[i] { // three times the standard deviation of 0.055 at r = 1
 			t.Errorf("σ%d = %.3f (%.3f to %.3f), want 1", i, s.Sigma[i], s.SigmaLow[i], s.SigmaHigh[i])
 		}
 		if math.Abs(s.Noise[i]-0.1) > 0.02 {
@@ -115,7 +115,7 @@ func TestEstimateOfTheLaw(t *testing.T) {
 		t.Errorf("%d active, CRLB %.3f; want 2 and 0.2", s.ActiveCount, s.CRLB)
 	}
 	if s.DriftRevision != e.Refinement().Revision || s.DriftRevision == 0 {
-		t.Errorf("drift revision %d, refinement says %+v", s.DriftRevision, e.Refinement())
+		t.Errorf("drift revision %d, refinement %+v", s.DriftRevision, e.Refinement())
 	}
 }
 
@@ -156,7 +156,7 @@ func TestPairing(t *testing.T) {
 		frames      []latent.Latent
 		transitions float64
 		seconds     float64
-		late        int // how many end in ErrTimeOrder
+		late        int // number of latents that end in ErrTimeOrder
 	}{
 		{"regular", []latent.Latent{at(0, 0), at(10, 0), at(20, 0)}, 2, 0.02, 0},
 		{"dropped frame", []latent.Latent{at(0, 0), at(10, 0), at(40, 0)}, 2, 0.04, 0},
@@ -216,7 +216,7 @@ func TestPriorIsKeptUntilDisproved(t *testing.T) {
 	prior := drift.NewNetwork(2, onlinetest.Rand(1))
 	prior.Scale = 0.35 // the law's own spread
 	skip := prior.Weights[prior.Size()-4:]
-	skip[0], skip[3] = -4*prior.Scale, -4*prior.Scale // the law itself
+	skip[0], skip[3] = -4*prior.Scale, -4*prior.Scale // the true drift
 	e := estimator(t, Config{Dim: 2, Prior: prior, Deterministic: true, RefineLag: 150})
 	seen, truth := onlinetest.Stream(onlinetest.Spring, 500, 0, onlinetest.Rand(2))
 	dst := new(latent.Estimate)
@@ -227,7 +227,7 @@ func TestPriorIsKeptUntilDisproved(t *testing.T) {
 	prior.Drift(want, seen[0].Mean, new(drift.Scratch))
 	onlinetest.Within(t, "drift before any refinement", dst.Drift, want, 0)
 	feed(t, e, seen[1:])
-	if l := driftError(e, onlinetest.Spring, truth); l > 0.2 { // 100 s against 5 s of data, each second worth 2/T: 0.02 and its scatter
+	if l := driftError(e, onlinetest.Spring, truth); l > 0.2 { // expected 0.02, plus scatter
 		t.Errorf("L_mu %.3f from a perfect prior", l)
 	}
 
@@ -259,9 +259,9 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestResetForgetsEverything: after Reset the same latents give the same estimates as they gave a new estimator.
+// TestResetForgetsEverything: after Reset, an estimator gives the same estimates as a new one.
 func TestResetForgetsEverything(t *testing.T) {
-	path, _ := onlinetest.Stream(onlinetest.Spring, 220, 0, onlinetest.Rand(8)) // the first slice of moving latents is put to use at frame 200
+	path, _ := onlinetest.Stream(onlinetest.Spring, 220, 0, onlinetest.Rand(8)) // the first slice of moving latents applies at frame 200
 	e, err := New(Config{Dim: 2, Seed: 5, Deterministic: true})
 	if err != nil {
 		t.Fatal(err)
@@ -293,10 +293,10 @@ func TestSameLatentsSameEstimates(t *testing.T) {
 	onlinetest.Within(t, "sigma", a.SDE.Sigma, b.SDE.Sigma, 0)
 }
 
-// Without Deterministic no frame waits: weights arrive when they are ready, never early, and the frame is on record.
+// Without Deterministic no frame waits: a slice applies once it is ready, never before it is due, and its frame is recorded.
 func TestLateSlicesAreRecorded(t *testing.T) {
 	e := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Replay: 64})
-	e.worker.Slices.Spent = func() time.Duration { return 0 } // no slice takes time, and none is rested from
+	e.worker.Slices.Spent = func() time.Duration { return 0 } // slices take no time, so no pause follows them
 	seen, _ := onlinetest.Stream(onlinetest.Spring, 200_000, 0, onlinetest.Rand(1))
 	dst, began := new(latent.Estimate), uint64(0)
 	for k := range seen {
@@ -308,7 +308,7 @@ func TestLateSlicesAreRecorded(t *testing.T) {
 		}
 		if r := e.Refinement(); r.Revision > 0 {
 			if r.Frame != seen[k].Seq || e.law.frame < began+5 {
-				t.Errorf("begun at frame %d, applied at %d, on record %d", began, e.law.frame, r.Frame)
+				t.Errorf("begun at frame %d, applied at %d, recorded as %d", began, e.law.frame, r.Frame)
 			}
 			return
 		}
@@ -316,7 +316,7 @@ func TestLateSlicesAreRecorded(t *testing.T) {
 	t.Error("no slice was ever applied")
 }
 
-// tick has a second pass on each clock of the slices whenever it is read, so that a slice takes one.
+// tick advances each clock of the slices by a second per reading, so a slice takes a second.
 func tick(e *Estimator) {
 	var now time.Time
 	var spent time.Duration
@@ -324,8 +324,8 @@ func tick(e *Estimator) {
 	e.worker.Slices.Spent = func() time.Duration { spent += time.Second; return spent }
 }
 
-// A live run spends a tenth of a core on refinement at most: after a slice that took a second the next begins nine seconds later, which
-// here is when a ripe frame has read the clock nine times. A run that waits for its slices begins the next when the last is due.
+// A live run spends at most a tenth of a core on refinement: after a slice of one second, the next begins nine seconds later. Here that is after nine due
+// frames, because each reads the clock once. A deterministic run begins the next slice when the last one is due.
 func TestRefinementRests(t *testing.T) {
 	const lag = 5
 	for deterministic, want := range map[bool]uint64{false: lag + 9 - 1, true: lag} {
@@ -340,7 +340,7 @@ func TestRefinementRests(t *testing.T) {
 			}
 			if e.Refinement().Revision > rounds {
 				if e.law.frame != began+want {
-					t.Errorf("deterministic %v: begun at frame %d, put to use at %d, want %d", deterministic, began, e.law.frame, began+want)
+					t.Errorf("deterministic %v: begun at frame %d, applied at %d, want %d", deterministic, began, e.law.frame, began+want)
 				}
 				rounds, began = e.Refinement().Revision, 0
 			}
@@ -349,12 +349,12 @@ func TestRefinementRests(t *testing.T) {
 			}
 		}
 		if rounds < 3 {
-			t.Errorf("deterministic %v: %d slices, want some", deterministic, rounds)
+			t.Errorf("deterministic %v: %d slices, want at least 3", deterministic, rounds)
 		}
 	}
 }
 
-// A run whose slices came late is repeated bit by bit by one that is told when they did.
+// A run with late slices is repeated bit by bit, given the frames at which they applied.
 func TestLateSlicesAreRepeated(t *testing.T) {
 	seen, _ := onlinetest.Stream(onlinetest.Spring, 400, 0, onlinetest.Rand(1))
 	live, applied := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5}), []uint64(nil)
@@ -362,7 +362,7 @@ func TestLateSlicesAreRepeated(t *testing.T) {
 	want := new(latent.Estimate)
 	for k := range seen {
 		if k%97 == 0 {
-			live.worker.Idle(true) // a slice is ready; most of the time none will be
+			live.worker.Idle(true) // makes a slice ready; usually none is
 		}
 		if err := live.Update(want, &seen[k]); err != nil {
 			t.Fatal(err)
@@ -377,12 +377,12 @@ func TestLateSlicesAreRepeated(t *testing.T) {
 	}
 	never := estimator(t, Config{Dim: 2, Seed: 1, RefineLag: 5, Applied: []uint64{}, Deterministic: true})
 	if feed(t, never, seen); never.Refinement().Revision != 0 {
-		t.Errorf("%d refinements where the run before had none", never.Refinement().Revision)
+		t.Errorf("%d refinements in the repetition of a run without any", never.Refinement().Revision)
 	}
 }
 
 func TestUpdateAllocatesNothing(t *testing.T) {
-	e := estimator(t, Config{Dim: 3, Seed: 1, Deterministic: true, Forget: 0.999, RefineLag: 1 << 16}) // the one slice ends before
+	e := estimator(t, Config{Dim: 3, Seed: 1, Deterministic: true, Forget: 0.999, RefineLag: 1 << 16}) // the only slice ends before the measurement
 	rng, dst, k := onlinetest.Rand(1), new(latent.Estimate), 0
 	l := latent.Latent{Mean: make([]float64, 3), SD: make([]float64, 3)}
 	next := func() {
@@ -398,8 +398,8 @@ func TestUpdateAllocatesNothing(t *testing.T) {
 	for range 200 {
 		next()
 	}
-	if a := testing.AllocsPerRun(200, next); a != 0 { // refreshes included; slices, beside the frame path, allocate
-		t.Errorf("%g allocations a frame", a)
+	if a := testing.AllocsPerRun(200, next); a != 0 { // includes refreshes; slices allocate, but outside the frame path
+		t.Errorf("%g allocations per frame", a)
 	}
 }
 

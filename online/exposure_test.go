@@ -9,8 +9,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestExposureOfAnEstimator: a jittering clock and an exposure longer than the frames are apart leave figures that are near the truth, and a
-// restored estimator goes on as the saved one.
+// TestExposureOfAnEstimator: with a jittering clock and an exposure longer than the frame interval, the figures are near the truth, and a restored estimator
+// continues like the saved one.
 func TestExposureOfAnEstimator(t *testing.T) {
 	for _, exposure := range []time.Duration{time.Microsecond, 10 * time.Millisecond, 25 * time.Millisecond} {
 		c := Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Exposure: exposure}
@@ -20,7 +20,7 @@ func TestExposureOfAnEstimator(t *testing.T) {
 			seen[k].Time = seen[k].Time.Add(time.Duration(rng.IntN(5)-2) * time.Millisecond)
 		}
 		got := feed(t, e, seen[:500])
-		for _, sigma := range got.SDE.Sigma { // 500 transitions know it to 5 %; told of blur that is not there, it is too large
+		for _, sigma := range got.SDE.Sigma { // 500 transitions give σ to 5 %; correcting for blur that these data lack makes it too large
 			if !(sigma > 0.8 && sigma < 1.4) {
 				t.Errorf("%v: σ = %v, noise %v", exposure, got.SDE.Sigma, got.SDE.Noise)
 			}
@@ -43,6 +43,6 @@ func TestExposureOfAnEstimator(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := other.Restore(&kept); err == nil || !strings.Contains(err.Error(), "exposure") {
-		t.Errorf("restored under another exposure: %v", err)
+		t.Errorf("restored with a different exposure: %v", err)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestForecast: on a spring of k = 4/s, horizons and the lead have the mean and variance of the Ornstein-Uhlenbeck process, z exp(-kh) and
-// p exp(-2kh) + σ²(1 - exp(-2kh))/2k. Steps of Euler's over 10 ms are off by (kΔt)²/2 = 8e-4 each, four of them at most; the limit is 5e-3.
+// TestForecast: on a spring of k = 4/s, horizons and the lead have the mean and variance of the Ornstein-Uhlenbeck process, z exp(-kh) and p exp(-2kh) + σ²(1
+// - exp(-2kh))/2k. Each Euler step of 10 ms has an error of (kΔt)²/2 = 8e-4; there are at most four steps. The limit is 5e-3.
 func TestForecast(t *testing.T) {
 	const k, v, r, step = 4, 2, 0.3, 0.01
 	spring := drift.NewNetwork(1, onlinetest.Rand(1))
@@ -33,7 +33,7 @@ func TestForecast(t *testing.T) {
 		onlinetest.Within(t, "sd", e.ForecastSD[i:i+1], []float64{sd}, 5e-3)
 	}
 	if !math.IsNaN(e.Forecast[2]) || !math.IsNaN(e.ForecastSD[2]) {
-		t.Errorf("found %g ± %g, 65 frames ahead, where nothing is forecast", e.Forecast[2], e.ForecastSD[2])
+		t.Errorf("found a forecast of %g ± %g 65 frames ahead, expected none", e.Forecast[2], e.ForecastSD[2])
 	}
 	for _, e.Lead = range []float64{0, 0.004, 0.04} {
 		c.Ahead(e, f, law)
@@ -43,7 +43,7 @@ func TestForecast(t *testing.T) {
 	}
 	law.Step = 0
 	if c.Ahead(e, f, law); !math.IsNaN(e.Ahead[0]) {
-		t.Errorf("found %g before the first figures", e.Ahead[0])
+		t.Errorf("found the forecast %g before the first figures", e.Ahead[0])
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// Where a recording ends, the law of all of it is learnt: its drift is as near to the truth as Fit's within a tenth of no drift's error. A
-// repeated run ends with the same law, bit by bit, and one that did not end so then does not now.
+// At the end of a recording, Finish learns from all of it: the error of its drift differs from the error of Fit's by less than a tenth of the error of zero
+// drift. A repeated run ends with the same law, bit by bit. A run that ended without Finish is repeated without it.
 func TestFinish(t *testing.T) {
 	suite.Calculation(t)
-	const frames = 530 // the last slice is under way, the latents since wait
+	const frames = 530 // the last slice is running, and later latents wait
 	seen, truth := onlinetest.Stream(onlinetest.Spring, frames, 0, onlinetest.Rand(6))
 	c := Config{Dim: 2, Seed: 1, Deterministic: true}
 	e := estimator(t, c)
@@ -32,7 +32,7 @@ func TestFinish(t *testing.T) {
 	}
 	var law latent.SDE
 	if !e.Finish(&law, frames-1) {
-		t.Fatal("there was nothing to finish")
+		t.Fatal("Finish found nothing new")
 	}
 	if law.Transitions != frames-1 || law.DriftFrame != frames || law.DriftRevision != uint64(len(applied)+1) {
 		t.Errorf("the law rests on %d transitions, its drift is revision %d of frame %d; want %d, %d of %d", law.Transitions, law.DriftRevision, law.DriftFrame, frames-1, len(applied)+1, frames)
@@ -41,7 +41,7 @@ func TestFinish(t *testing.T) {
 		t.Errorf("L_mu is %.2f, Fit's %.2f, no drift's %.2f", got, fitted, none)
 	}
 	if e.Finish(new(latent.SDE), frames-1) {
-		t.Error("a second time there was something to finish")
+		t.Error("the second Finish found something new")
 	}
 	for name, again := range map[string][]uint64{"finished": append(applied, frames), "cut off": applied} {
 		c.Applied = again
@@ -49,12 +49,12 @@ func TestFinish(t *testing.T) {
 		feed(t, e, seen)
 		var got latent.SDE
 		if news := e.Finish(&got, frames-1); news != (name == "finished") || news && !reflect.DeepEqual(got, law) {
-			t.Errorf("%s: repeated, the end is news: %v, and the same: %v", name, news, reflect.DeepEqual(got, law))
+			t.Errorf("%s: in the repeated run, Finish returns %v, and the law is the same: %v", name, news, reflect.DeepEqual(got, law))
 		}
 	}
 }
 
-// estimatorOf has the drift n.
+// estimatorOf returns an estimator with the drift n.
 func estimatorOf(t *testing.T, n *drift.Network) *Estimator {
 	return estimator(t, Config{Dim: n.Dim, Seed: 1, Prior: n})
 }

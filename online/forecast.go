@@ -16,10 +16,10 @@ const (
 	maxHorizon  = 3600.0
 )
 
-// CheckHorizons refuses horizons that one pass cannot forecast.
+// CheckHorizons returns an error unless there are at most 8 horizons, ascending, above 0 and at most an hour.
 func CheckHorizons(horizons []float64) error {
 	if len(horizons) > maxHorizons {
-		return fmt.Errorf("%d forecast horizons, expected at most %d: leave some out", len(horizons), maxHorizons)
+		return fmt.Errorf("%d forecast horizons, expected at most %d: remove some", len(horizons), maxHorizons)
 	}
 	before := 0.0
 	for _, h := range horizons {
@@ -36,7 +36,7 @@ type Forecaster struct {
 	horizons []float64     // s, ascending
 	at       *Kalman       // state of the iteration
 	tangent  drift.Tangent // drift at that state
-	jac      []float64     // Jacobian at the frame, for frames without a forecast
+	jac      []float64     // Jacobian at the filtered latent, for frames that had no forecast
 	lead     [1]float64    // the horizon of Ahead
 }
 
@@ -45,17 +45,17 @@ func NewForecaster(dim int, horizons []float64) *Forecaster {
 	return &Forecaster{horizons: horizons, at: NewKalman(dim), tangent: *drift.NewTangent(dim), jac: make([]float64, dim*dim)}
 }
 
-// Motion is the law known at a frame.
+// Motion is the current law at a frame.
 type Motion struct {
 	Drift    *drift.Field
 	Jacobian []float64 // of the drift, d×d
 	Found    []diffusion.Estimate
-	Step     float64 // between frames, s; 0 before the first figures
+	Step     float64 // mean time between frames, s; 0 before the first figures
 }
 
-// Forecast writes the mean and sd of the latent itself, without measurement noise, at every horizon after the filtered f. Steps are about
-// law.Step long. The drift is evaluated at each step. Its Jacobian stays law.Jacobian, or if f begins, the Jacobian at f. A horizon more than
-// maxAhead frames ahead is NaN, and so is every forecast before the first figures.
+// Forecast writes the mean and sd of the latent itself, without measurement noise, at every horizon after the filtered f. Steps are about law.Step long. The
+// drift is evaluated at each step. Its Jacobian is law.Jacobian throughout, or the Jacobian at f if f begins a trajectory. A horizon more than maxAhead
+// frames ahead is NaN, and so is every forecast before the first figures.
 func (c *Forecaster) Forecast(dst *latent.Estimate, f *Kalman, law Motion) {
 	d := f.dim
 	dst.Horizons = append(dst.Horizons[:0], c.horizons...)
@@ -64,13 +64,13 @@ func (c *Forecaster) Forecast(dst *latent.Estimate, f *Kalman, law Motion) {
 	c.iterate(f, law, forecasts{c.horizons, dst.Forecast, dst.ForecastSD})
 }
 
-// Ahead writes the same for the one horizon dst.Lead, s, into dst.Ahead and dst.AheadSD. At 0 it is the filtered latent itself.
+// Ahead writes the forecast at the horizon dst.Lead, s, into dst.Ahead and dst.AheadSD. At horizon 0 the forecast is the filtered latent.
 func (c *Forecaster) Ahead(dst *latent.Estimate, f *Kalman, law Motion) {
 	dst.Ahead, dst.AheadSD, c.lead[0] = latent.Resize(dst.Ahead, f.dim), latent.Resize(dst.AheadSD, f.dim), dst.Lead
 	c.iterate(f, law, forecasts{c.lead[:], dst.Ahead, dst.AheadSD})
 }
 
-// forecasts holds the destination: d numbers a horizon.
+// forecasts holds the destination: d numbers per horizon.
 type forecasts struct{ horizons, mean, sd []float64 }
 
 func (c *Forecaster) iterate(f *Kalman, law Motion, into forecasts) {
@@ -78,7 +78,7 @@ func (c *Forecaster) iterate(f *Kalman, law Motion, into forecasts) {
 	c.at.set(f)
 	t := &c.tangent
 	t.Jacobian = law.Jacobian
-	if f.nis == 0 && law.Step > 0 && len(into.horizons) > 0 { // this frame had no forecast, so the Jacobian belongs to another place
+	if f.nis == 0 && law.Step > 0 && len(into.horizons) > 0 { // this frame had no forecast, so law.Jacobian belongs to another position
 		law.Drift.Linearise(t.Mu, c.jac, f.z)
 		t.Jacobian = c.jac
 	}
@@ -93,7 +93,7 @@ func (c *Forecaster) iterate(f *Kalman, law Motion, into forecasts) {
 		}
 		steps := 0.0
 		if h > now {
-			steps = math.Ceil((h - now) / law.Step * (1 - 1e-9)) // round a horizon of whole frames to that number
+			steps = math.Ceil((h - now) / law.Step * (1 - 1e-9)) // a horizon of n whole frames takes n steps despite rounding
 		}
 		for range int(steps) {
 			copy(t.Centre, c.at.z)

@@ -11,12 +11,12 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestFilterAndForecastsAreHonest: on a simulated law that is found from the same measurements, NIS has the mean and the filtered latents
-// and forecasts the errors that they claim. 5000 frames are about 200 independent errors of the longest forecast in each of two dimensions:
-// its coverage scatters by 0.011, and the mean of NIS, 2 frame by frame, by 0.03.
+// TestFilterAndForecastsAreHonest: for a simulated law that is learnt from the same measurements, the mean of NIS is 2, and filtered latents and forecasts
+// have their stated errors. 5000 frames give about 200 independent errors of the longest forecast per dimension. So its coverage has a standard error of
+// 0.011, and the mean of NIS one of 0.03.
 func TestFilterAndForecastsAreHonest(t *testing.T) {
 	const from, n = 1000, 6000
-	horizons := []float64{0.01, 0.05, 0.2, 10} // the last is 1000 frames: too far
+	horizons := []float64{0.01, 0.05, 0.2, 10} // the last is 1000 frames ahead: too far
 	seen, truth := onlinetest.Stream(onlinetest.Spring, n+100, 0.5, onlinetest.Rand(6))
 	e := informed(t, Config{Dim: 2, Seed: 1, Prior: springs(2, 4), Forecast: horizons})
 	dst, nis, filtered, raw := new(latent.Estimate), 0.0, 0.0, 0.0
@@ -48,12 +48,12 @@ func TestFilterAndForecastsAreHonest(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("NIS %.3f, error %.2f of the measurements', %.2f of the one claimed; coverage one, five and twenty frames ahead and now %.3f", nis, filtered/raw, square, inside)
+	t.Logf("NIS %.3f; error after filtering %.2f of the measurements' error, %.2f of the stated one; coverage one, five and twenty frames ahead and now %.3f", nis, filtered/raw, square, inside)
 	if math.Abs(nis-2) > 0.12 {
 		t.Errorf("the mean NIS is %.3f, expected 2", nis)
 	}
 	if filtered > 0.8*raw || math.Abs(square-1) > 0.12 {
-		t.Errorf("filtering left %.2f of the error, %.2f of what it claims", filtered/raw, square)
+		t.Errorf("the error after filtering is %.2f of the measurements' error, and %.2f of the stated one", filtered/raw, square)
 	}
 	for k, c := range inside {
 		if math.Abs(c-0.95) > 0.033 {
@@ -76,8 +76,8 @@ func TestBeforeTheFirstFigures(t *testing.T) {
 	}
 }
 
-// TestForecastWhereNothingForecast: while the law is frozen, and where a trajectory begins, a forecast's spread is that of the drift's slope
-// where it begins.
+// TestForecastWhereNothingForecast: while the law is frozen, and at the beginning of a trajectory, the forecast's sd uses the drift's slope at the frame
+// itself.
 func TestForecastWhereNothingForecast(t *testing.T) {
 	e := informed(t, Config{Dim: 1, Prior: anyNetwork(1, 4), Forecast: []float64{onlinetest.Step}})
 	seen, _ := onlinetest.Stream(onlinetest.Still, 300, 0.5, onlinetest.Rand(3))
@@ -93,13 +93,13 @@ func TestForecastWhereNothingForecast(t *testing.T) {
 		e.law.field.Linearise(mu, jac, l.Mean)
 		f := 1 + jac[0]*onlinetest.Step
 		if want := math.Sqrt(f*f*e.law.banks.Found[0].FilterNoise + e.law.banks.Found[0].V*onlinetest.Step); math.Abs(dst.ForecastSD[0]/want-1) > 1e-9 { // rounding
-			t.Errorf("at %g, where the slope is %.3g: a spread of %g, expected %g", z, jac[0], dst.ForecastSD[0], want)
+			t.Errorf("at %g, with a slope of %.3g: found an sd of %g, expected %g", z, jac[0], dst.ForecastSD[0], want)
 		}
 	}
 }
 
-// TestLead: the forecast that triggers carry is that of a horizon as long as the lead, whatever the lead is at a frame, and at none the filtered latent. It
-// changes nothing else.
+// TestLead: the triggers' forecast equals the forecast at a horizon of the same length, even if the lead changes per frame. At lead 0 it is the filtered
+// latent. The lead changes nothing else.
 func TestLead(t *testing.T) {
 	seen, _ := onlinetest.Stream(onlinetest.Circle, 400, 0.5, onlinetest.Rand(8))
 	leads := []float64{0.004, 0.02, 0}
@@ -121,7 +121,7 @@ func TestLead(t *testing.T) {
 			}
 			continue
 		}
-		// the longer horizon was iterated from the shorter one on, in another number of steps: the spring's 4/s times 20 ms, squared
+		// the longer horizon was iterated from the shorter one, in a different number of steps; the limit is (4/s · 20 ms)² = 0.0064, rounded up
 		onlinetest.Within(t, "mean", got.Ahead, mean, 0.01)
 		onlinetest.Within(t, "sd", got.AheadSD, sd, 0.01)
 		if got.Lead != leads[k%3] || !slices.Equal(got.Filtered, want.Filtered) || len(got.Forecast) != 0 {
@@ -129,6 +129,6 @@ func TestLead(t *testing.T) {
 		}
 	}
 	if len(want.Ahead) != 0 || asked != len(seen)-1 {
-		t.Errorf("found %v ahead without a lead; it was asked for %d times of %d frames", want.Ahead, asked+1, len(seen))
+		t.Errorf("found the forecast %v without a lead; Lead was called %d times in %d frames", want.Ahead, asked+1, len(seen))
 	}
 }

@@ -1,17 +1,17 @@
 // Frames
 //
-// A frame is held back if its NIS exceeds the 1 - 1/A quantile q of χ², widened to n(e^(q/n) - 1) for variances known from n
-// transitions; if a latent lies six sds of the training latents from their mean; or if the encoder's sd is four times its usual value. A
-// held frame is counted, enters neither banks nor refinement nor filter, and makes the next step longer:                             (15)
+// A frame is held back if its NIS exceeds the 1 - 1/A quantile q of χ², widened to n(e^(q/n) - 1) for variances known from n transitions; if a latent is more
+// than six sds of the training latents from their mean; or if the encoder's sd exceeds four times its usual
+// value. A held frame is counted, enters neither banks nor refinement nor filter, and makes the next step longer:                             (15)
 //
-//	unlike_training   NIS or place, one frame; over after 10 frames without
-//	object_lost       5 held frames in a row; over after 10 frames that are not held
+//	unlike_training   NIS or position, one frame; over after 10 frames without cause
+//	object_lost       5 held frames in a row; over after 10 believed frames in a row
 //
-// While the law is frozen, no forecast exists: only place and the encoder's sd judge a frame.
+// While the law is frozen, no forecast exists, and only the latent's position and the encoder's sd decide on a frame.
 //
-// After 50 held frames whose successive distances agree with diffusion and noise, the object is elsewhere and a new trajectory begins.
-// After 500 held frames a new trajectory begins in any case, so that nothing freezes the estimator for ever. Until the law has forecast ten frames in a row
-// again, a frame is believed if it may follow from the previous one.
+// If the distances between 50 successive held frames agree with diffusion and noise, the object has moved elsewhere and a new trajectory begins. After 500
+// held frames a new trajectory begins in any case, so nothing stops the estimator for ever. In the new trajectory, a frame is believed if it may follow from
+// the previous one, until the law has forecast ten frames in a row.
 
 package online
 
@@ -36,29 +36,29 @@ type Verdict int
 
 const (
 	Believe Verdict = iota // learn from the frame
-	Hold                   // count the frame, and let time pass
+	Hold                   // count the frame; the next step becomes longer
 	Restart                // begin a trajectory with the frame
 )
 
-// Frame is a measurement and the data to judge it.
+// Frame is a measurement and the data for its verdict.
 type Frame struct {
-	Mean, SD []float64 // encoder's output
-	NIS      float64   // NIS of the forecast; unused at the beginning of a trajectory
+	Mean, SD []float64 // the encoder's output
+	NIS      float64   // NIS of the measurement; unused at the beginning of a trajectory
 	Limit    float64   // largest believed NIS, Monitor.Limit
 	DT       float64   // s since the last frame
 }
 
-// frames judges each frame before it is learnt from, (15).
+// frames decides for each frame whether the law learns from it, (15).
 type frames struct {
 	mean, sd []float64 // moments of the training latents; empty if unknown
 
-	strange    bool    // the last frame differs from the frames that the encoder and the law were learnt from
+	strange    bool    // the last frame differs from the frames that trained the encoder or the law
 	held       float64 // s since the last believed frame
 	heldInRow  uint64  // held frames in a row
 	consistent uint64  // latest held frames, each of which may follow from the previous one
 	distance   float64 // Σ of their distances, in units of the law's spread
 	accepting  bool    // believe frames that may follow from the previous one: the law does not know the position
-	known      uint64  // frames in a row that the law forecast
+	known      uint64  // frames in a row that agree with the law's forecast
 	previous   []float64
 	level      []float64 // the encoder's usual sd
 	believed   uint64
@@ -119,7 +119,7 @@ func (f *frames) elsewhere(apart float64, follows bool) bool {
 	} else {
 		f.consistent, f.distance = 0, 0
 	}
-	moved := f.distance >= elsewhereAfter*float64(len(f.previous))/4 // a picture without its object would be too still
+	moved := f.distance >= elsewhereAfter*float64(len(f.previous))/4 // the latents of a picture without its object would move too little
 	return f.consistent >= elsewhereAfter-1 && moved || f.heldInRow >= newNormalFrames
 }
 
@@ -161,7 +161,7 @@ func (f *frames) blurred(sd []float64) bool {
 	return false
 }
 
-// apart returns the squared distance from the last measurement, in units of diffusion and noise: χ² with one degree of freedom per
+// apart returns the squared distance from the last measurement, in units of the variance by diffusion and noise. It is χ² with one degree of freedom per
 // dimension.
 func (f *frames) apart(at Frame, found []diffusion.Estimate) (square float64) {
 	for i, d := range found {

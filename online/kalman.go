@@ -2,20 +2,19 @@
 //
 // Kalman estimates the present latent from all frames so far, and forecasts it.
 //
-// It is the full factorisation q(z | x, z before): the law's forecast from all earlier frames, times the encoder's Gaussian. That is the extended Kalman filter
-// over all dimensions together (kalman.go). With J = ∂μ/∂z about the banks' filtered latent c, renewed every d/2
-// frames, and R the noise found (before the first figures the estimate is the measurement itself, with the encoder's S)
+// It implements the full factorisation q(z | x, z before): the law's forecast from all earlier frames times the encoder's Gaussian. This is the extended
+// Kalman filter over all dimensions together. J = ∂μ/∂z at the banks' filtered latent c is renewed every d/2 frames. R is the noise found; before the first
+// figures the estimate is the measurement itself, with the encoder's S.
 //
 //	ẑ = z + [μ(c) + J(z - c)]Δt;  P ← FPF' + diag(v)Δt,  F = I + JΔt                          (14)
 //	s = P_ii + R_i;  e = mᵢ - ẑᵢ;  ẑ ← ẑ + P_·i e/s;  P ← P - P_·i P_i·/s      i = 1 .. d in turn
 //	NIS = Σ e²/s
 //
-// Because R is diagonal, taking dimensions in turn is the same as inverting P + R, and every s is positive without further care. A step of
-// more than half the law's own time is taken in parts. NIS, the normalised innovation squared, is χ² with d degrees of freedom while the law
-// holds.
+// Because R is diagonal, correcting one dimension after another gives the same result as inverting P + R, and every s is positive. A step longer than half
+// the law's time constant is split into substeps. NIS, the normalised innovation squared, is χ² with d degrees of freedom while the law holds.
 //
-// Forecasts (forecast.go) iterate the first line of (14) from the filtered latent on, in steps of a frame, μ anew at each. They do not contain the law's own
-// uncertainty. Tests hold the filter equal to conditioning the whole Gaussian at once, and forecasts to their intervals.
+// Forecasts (forecast.go) iterate the first line of (14) from the filtered latent on, in steps of one frame, with a new μ at each step. They omit the law's
+// own uncertainty. Tests compare the filter with conditioning the whole Gaussian at once, and check the coverage of the forecast intervals.
 
 package online
 
@@ -32,7 +31,7 @@ import (
 )
 
 const (
-	stableSteps = 64  // substeps of a time step that is long against the law's own time
+	stableSteps = 64  // largest number of substeps of a time step
 	maxTurn     = 0.5 // largest ‖∂μ/∂z‖h of a substep h
 )
 
@@ -41,8 +40,8 @@ type Kalman struct {
 	dim  int
 	z    []float64 // the mean of the latent given all measurements; after Predict, its forecast
 	p    []float64 // the covariance, dim×dim
-	nis  float64   // of the last measurement, χ² with dim degrees of freedom; 0 if it had no forecast
-	kept *Kalman   // the forecast, to return to if a measurement is rejected
+	nis  float64   // NIS of the last measurement, χ² with dim degrees of freedom; 0 if it had no forecast
+	kept *Kalman   // the forecast, restored by Uncorrect
 
 	f, fp, column []float64 // working memory, dim×dim, dim×dim, dim
 }
@@ -91,7 +90,7 @@ func (f *Kalman) Start(m, sd []float64, found []diffusion.Estimate, known bool) 
 //
 //	ẑ = z + [μ + J(z - c)]h;  P = FPF' + diag(σ²)h,  F = I + Jh
 //
-// in as many substeps h as make it stable.
+// in substeps h that are short enough for stability.
 func (f *Kalman) Predict(dt float64, t *drift.Tangent, found []diffusion.Estimate) {
 	n := substeps(dt, t.Jacobian, f.dim)
 	h := dt / n
@@ -144,19 +143,18 @@ func (f *Kalman) vector(data []float64) blas64.Vector {
 	return blas64.Vector{N: f.dim, Inc: 1, Data: data}
 }
 
-// Correct folds in the measurement m, one dimension after the other, which is the same as all at once because their noises do not depend
-// on each other,
+// Correct adds the measurement m, one dimension after the other. Their noises are independent, so the result equals a joint correction,
 //
 //	s = P_ii + R_i;  e = m_i - z_i;  z ← z + P_·i e/s;  P ← P - P_·i P_i·/s;  NIS = Σ e²/s
 //
-// Uncorrect takes it back.
+// Uncorrect undoes it.
 func (f *Kalman) Correct(m []float64, found []diffusion.Estimate) {
 	f.kept.set(f)
 	f.nis = 0
 	d := f.dim
 	for i := range d {
 		s := f.p[i*d+i] + found[i].FilterNoise
-		if found[i].V == 0 && found[i].FilterNoise == 0 || !(s > 0) { // it has never changed, so it carries no information
+		if found[i].V == 0 && found[i].FilterNoise == 0 || !(s > 0) { // this latent has never changed, so it carries no information
 			f.z[i] = m[i]
 			continue
 		}

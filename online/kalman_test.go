@@ -11,8 +11,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestFilterIsThePosterior: for a linear law and unequal steps, mean and covariance of the last latent are those of the one large
-// Gaussian of all latents, conditioned on all measurements at once.
+// TestFilterIsThePosterior: for a linear law and unequal steps, mean and covariance of the last latent equal those from the joint Gaussian of all latents,
+// conditioned on all measurements at once.
 func TestFilterIsThePosterior(t *testing.T) {
 	const n, d = 15, 3
 	rng := onlinetest.Rand(5)
@@ -26,12 +26,12 @@ func TestFilterIsThePosterior(t *testing.T) {
 		mu[i] = offset[i] + mat.Dot(slope.RowView(i), mat.NewVecDense(d, centre))
 	}
 	for k := 1; k < n; k++ {
-		dt[k] = 0.01 + 0.06*rng.Float64() // one substep each: ‖A‖ = 6.5
+		dt[k] = 0.01 + 0.06*rng.Float64() // one substep per step: ‖A‖ = 6.5
 		f.Predict(dt[k], &drift.Tangent{Centre: centre, Mu: mu, Jacobian: slope.RawMatrix().Data}, found)
 		f.Correct(m.RawRowView(k), found)
 	}
 
-	// The density is highest, and curved, where Σ (m - x)²/R + Σ |x₊ - x - (a + Ax)Δt|²/(vΔt) is least.
+	// The posterior mean minimises Σ (m - x)²/R + Σ |x₊ - x - (a + Ax)Δt|²/(vΔt); half its Hessian is the inverse covariance.
 	normal, right := mat.NewDense(n*d, n*d, nil), mat.NewVecDense(n*d, nil)
 	row := mat.NewVecDense(n*d, nil)
 	add := func(want, variance float64) {
@@ -67,7 +67,8 @@ func TestFilterIsThePosterior(t *testing.T) {
 	}
 }
 
-// TestFilterStaysFinite: steps far longer than the law's own time, dimensions that never move and measurements without noise.
+// TestFilterStaysFinite: the filter stays finite for steps far longer than the law's time constant, dimensions that never move and measurements without
+// noise.
 func TestFilterStaysFinite(t *testing.T) {
 	f, found := NewKalman(3), []diffusion.Estimate{{V: 1, FilterNoise: 0.1}, {}, {V: 1}}
 	jac := []float64{-4, 1, 0, -1, -4, 0, 0, 0, -1}

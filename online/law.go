@@ -45,7 +45,7 @@ func (l *law) begin(z *latent.Latent) {
 	l.filter.Start(z.Mean, z.SD, l.banks.Found, l.banks.Transitions > 0)
 }
 
-// restart starts a trajectory at z, except in the filter, which forecast it.
+// restart starts a trajectory at z in every part except the filter, which has already taken z in.
 func (l *law) restart(z *latent.Latent) {
 	l.banks.Start(z.Mean)
 	l.tangent.Renew()
@@ -54,7 +54,7 @@ func (l *law) restart(z *latent.Latent) {
 	l.alarms.Start(z.Mean, l.banks.Found)
 }
 
-// learn learns from z, dt after the last frame. Frames held back since the last learnt one lengthen the step.
+// learn learns from z, dt after the last frame. Frames held back since then lengthen the step.
 func (l *law) learn(z *latent.Latent, dt float64) {
 	dt += l.alarms.TakeHeld()
 	if l.clock.TooLong(dt) {

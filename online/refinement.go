@@ -1,16 +1,15 @@
 // Refinement
 //
-//
-// Refinement learns in slices. A slice is one regression over all latents in memory. Its place in the stream is fixed: a slice that begins
-// at frame k knows the latents up to k and applies at frame k + RefineLag. In a live run a slice applies, and the next begins, no earlier
-// than nine times its duration after it ended. No slice writes its input. So the law can be saved, forgotten and restored while a slice
-// runs: a checkpoint holds the slice's input, and the restored estimator runs the slice again, with the same result.
+// Refinement learns in slices. A slice is one regression over all latents in memory. A slice that begins at frame k uses the latents up to k, and its result
+// applies at frame k + RefineLag. In a live run a pause of nine times the slice's duration follows it; only then does its result apply and the next slice
+// begin. No slice writes its input. So the law can be saved, reset and restored while a slice runs: a checkpoint contains the slice's input, and the restored
+// estimator runs the slice again, with the same result.
 
 package online
 
 import "driftscope/internal/flow/latent"
 
-// A slice begins when this many latents are new, or this fraction of the memory.
+// A slice begins once the new latents number at least firstSlice and at least 1/sliceShare of the memory.
 const (
 	firstSlice = 50
 	sliceShare = 16
@@ -18,10 +17,10 @@ const (
 
 // Refinement reports the progress of the drift's refinement.
 type Refinement struct {
-	Revision uint64 // slices applied so far; 0 is the model's own drift
+	Revision uint64 // slices applied so far; 0: the model's own drift is in use
 	Frame    uint64 // Seq of the frame at which the last one was applied
 	Changes  uint64 // changes of the drift detected so far; the drift forgets transitions before the last one
-	Failed   uint64 // slices with sums beyond floating point, or a network that Validate refuses
+	Failed   uint64 // slices whose sums overflowed, or whose network Validate refused
 	Unused   uint64 // latents never used for refinement, because slices were too slow for the memory
 }
 
@@ -35,8 +34,8 @@ func (e *Estimator) apply(seq uint64) {
 	}
 }
 
-// isDue reports whether the running slice applies at this frame. If no frame waits for slices, a slice applies only after the rest that
-// follows it, because the next slice then begins. The frame is recorded, and a repeated run needs nothing else.
+// isDue reports whether the running slice applies at this frame. If frames do not wait for slices, a slice applies only after the pause that follows it,
+// because the next slice then begins. The recorded frames are all that a repeated run needs.
 func (e *Estimator) isDue(seq uint64) bool {
 	if applied, next := e.config.Applied, e.law.refinement.Revision; applied != nil {
 		return next < uint64(len(applied)) && seq >= applied[next] && e.worker.Idle(true)
@@ -62,11 +61,11 @@ func (e *Estimator) publish(seq uint64) {
 	l.alarms.Asked(l.given.Activity)
 	l.alarms.Hidden(firstSlice * learner.Hidden())
 	if !l.refresh() {
-		l.sde.Revision++ // published with this very frame: a repeated run needs each
+		l.sde.Revision++ // every frame with a new drift needs its own revision: a repeated run reads them
 	}
 }
 
-// beginWhenWorth begins a slice once enough latents are stored: a slice takes time in proportion to the memory.
+// beginWhenWorth begins a slice once enough new latents are stored, because a slice takes time in proportion to the memory.
 func (e *Estimator) beginWhenWorth() {
 	l := &e.law
 	if !l.inFlight && l.banks.Transitions > 0 && l.pending.Len() >= max(firstSlice, e.worker.Remembered()/sliceShare) {
@@ -85,8 +84,8 @@ func (e *Estimator) beginSlice() {
 	l.inFlight, l.due = true, l.frame+e.config.RefineLag
 }
 
-// Finish learns from the stored latents after the last latent, which has Seq after, and writes the law of all latents into dst. It waits
-// for its slices. It returns false if there is nothing new: the law is frozen or has hardly begun, or the run repeats one without Finish.
+// Finish learns from the latents that no slice has used yet, and writes the law of all latents into dst. It waits for the slices that it runs. after is the
+// Seq of the last latent. Finish returns false if there is nothing new: the law is frozen or has no figures yet, or the run repeats a run without Finish.
 func (e *Estimator) Finish(dst *latent.SDE, after uint64) bool {
 	l, repeated := &e.law, e.config.Applied
 	if e.frozen || l.banks.Transitions == 0 || repeated != nil && l.refinement.Revision == uint64(len(repeated)) {

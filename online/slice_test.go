@@ -10,8 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// held is an estimator whose third slice, the first of latents that move, does not begin to work before release; later ones wait behind it.
-// Somebody who waits for it before waits for ever.
+// held returns an estimator whose third slice, the first of moving latents, does not start before release is called. Later slices wait behind it. Waiting for
+// it before release blocks for ever.
 func held(t *testing.T, c Config) (e *Estimator, release func()) {
 	e = estimator(t, c)
 	let, read := make(chan struct{}), 0
@@ -24,15 +24,15 @@ func held(t *testing.T, c Config) (e *Estimator, release func()) {
 	return e, func() { close(let) }
 }
 
-// twoPaths are frames of two laws.
+// twoPaths returns the latents of two laws.
 func twoPaths() (a, b []latent.Latent) {
 	a, _ = onlinetest.Stream(onlinetest.Circle, 220, 0.3, onlinetest.Rand(4))
 	b, _ = onlinetest.Stream(onlinetest.Spring, 220, 0, onlinetest.Rand(5))
 	return a, b
 }
 
-// A checkpoint waits for no slice, says the same before it has come back as after, and going back to it neither waits nor leaves a trace of
-// the slices that were under way.
+// Save waits for no slice and writes the same state before a running slice has ended as after. Restore does not wait either, and leaves no trace of the
+// slices that were running.
 func TestSaveAndRestoreBesideASlice(t *testing.T) {
 	seen, _ := twoPaths()
 	for name, c := range map[string]Config{
@@ -49,9 +49,9 @@ func TestSaveAndRestoreBesideASlice(t *testing.T) {
 		feed(t, e, seen[:160])
 		state := saved(t, e)
 		if !e.law.inFlight || e.worker.Idle(false) || !bytes.Equal(state, after) {
-			t.Fatalf("%s: a slice is out: %v; the states before and after it came back are one: %v", name, e.law.inFlight, bytes.Equal(state, after))
+			t.Fatalf("%s: a slice is running: %v; the states before and after its end are equal: %v", name, e.law.inFlight, bytes.Equal(state, after))
 		}
-		for range 3 { // each begins the slice again behind the one that nobody wants
+		for range 3 { // each Restore begins the slice again, behind the dropped one
 			if err := e.Restore(bytes.NewReader(state)); err != nil {
 				t.Fatal(err)
 			}
@@ -63,12 +63,12 @@ func TestSaveAndRestoreBesideASlice(t *testing.T) {
 		release()
 		feed(t, e, seen[160:])
 		if !bytes.Equal(saved(t, e), saved(t, whole)) {
-			t.Errorf("%s: restored beside a slice it goes on otherwise", name)
+			t.Errorf("%s: restored during a slice, the estimator continues differently", name)
 		}
 	}
 }
 
-// Reset waits for no slice, and what that leaves is dropped: the law is learnt as if it had never been.
+// Reset waits for no slice, and the running slice's result is dropped: the law is learnt as if the slice had never run.
 func TestResetBesideASlice(t *testing.T) {
 	seen, other := twoPaths()
 	c := Config{Dim: 2, Seed: 3, Deterministic: true, RefineLag: 20}
@@ -76,7 +76,7 @@ func TestResetBesideASlice(t *testing.T) {
 	e, release := held(t, c)
 	before := feed(t, e, seen[:160]).SDE.Revision
 	if e.Reset(); !e.worker.Idle(false) {
-		t.Error("a slice of what is forgotten is still wanted")
+		t.Error("Reset left a slice of the forgotten law in flight")
 	}
 	feed(t, e, other[:60]) // the next slice waits for the goroutine
 	release()
@@ -87,18 +87,18 @@ func TestResetBesideASlice(t *testing.T) {
 	}
 }
 
-// In a live run, too, Save, Reset, Restore and Update wait for no slice, and what was kept goes on from where it was.
+// In a live run, too, Save, Reset, Restore and Update wait for no slice, and a restored estimator continues from the saved state.
 func TestLiveBesideASlice(t *testing.T) {
 	seen, other := twoPaths()
 	e, let := estimator(t, Config{Dim: 2, Seed: 3, RefineLag: 5}), make(chan struct{})
-	e.worker.Slices.Spent = func() time.Duration { // nothing is rested from after a slice
+	e.worker.Slices.Spent = func() time.Duration { // no pause follows a slice
 		<-let
 		return 0
 	}
 	feed(t, e, seen[:100])
 	state := saved(t, e)
 	if e.worker.Idle(false) {
-		t.Fatal("no slice is under way")
+		t.Fatal("no slice is running")
 	}
 	e.Reset()
 	feed(t, e, other[:100])
@@ -106,16 +106,16 @@ func TestLiveBesideASlice(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(state, saved(t, e)) {
-		t.Error("restored and saved again it is another state")
+		t.Error("restored and saved again, the state differs")
 	}
 	feed(t, e, seen[100:150])
 	if r := e.Refinement(); r.Revision != 0 || r.Unused != 0 {
-		t.Errorf("beside a slice that is held: %+v", r)
+		t.Errorf("while a slice is blocked, found %+v", r)
 	}
 	close(let)
 	e.worker.Idle(true)
 	feed(t, e, seen[150:151])
 	if r := e.Refinement(); r.Revision != 1 || r.Frame != 150 || e.worker.Remembered() != 50 {
-		t.Errorf("the slice of %d latents was put to use as %+v; want 50, revision 1 at frame 150", e.worker.Remembered(), r)
+		t.Errorf("the slice of %d latents gave %+v; want 50, revision 1 at frame 150", e.worker.Remembered(), r)
 	}
 }

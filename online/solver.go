@@ -9,7 +9,7 @@ import (
 type solver struct {
 	n          int
 	m, inverse []float64 // n × n; inverting overwrites m
-	rows       []float64 // room for axes × n numbers
+	rows       []float64 // working memory, axes × n
 }
 
 func newSolver(most int) solver {

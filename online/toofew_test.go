@@ -10,8 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// driven gives n latents of two free coordinates, dz = (-z/2 + (4h, 0)) dt + dW, which see nothing of h, dh = -h dt + dW, that moves the
-// first, every 10 ms with noise of variance rΔt.
+// driven returns n latents of two coordinates, dz = (-z/2 + (4h, 0)) dt + dW, every 10 ms with noise of variance rΔt. The hidden coordinate h, dh = -h dt +
+// dW, drives the first.
 func driven(n int, r float64, seed uint64) []latent.Latent {
 	rng, z, h := onlinetest.Rand(seed), make([]float64, 2), 0.0
 	seen := make([]latent.Latent, n)
@@ -28,8 +28,8 @@ func driven(n int, r float64, seed uint64) []latent.Latent {
 	return seen
 }
 
-// TestTooFewDimensions: a coordinate that the latents do not show is reported, by an estimator that learns their law from nothing. Of
-// 12 such paths each, 12 clear and 11 noisy ones were within 4000 frames.
+// TestTooFewDimensions: an estimator without a prior reports a coordinate that the latents do not show. It did so within 4000 frames for 12 of 12 clear and
+// for 11 of 12 noisy paths.
 func TestTooFewDimensions(t *testing.T) {
 	suite.Long(t)
 	for name, r := range map[string]float64{"clear": 0, "noisy": 1} {

@@ -9,7 +9,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// Dimensions that do not move have no part in the map.
+// Dimensions that do not move contribute nothing to the map.
 func TestCalibrationByActiveDimensions(t *testing.T) {
 	rng := onlinetest.Rand(4)
 	seen, truth := onlinetest.Stream(onlinetest.Spring, 1000, 0, rng)
@@ -28,7 +28,7 @@ func TestCalibrationByActiveDimensions(t *testing.T) {
 	}
 }
 
-// A region that moves to another place between two trajectories moves the centroid, not the map.
+// A region that moves between two trajectories shifts the centroid but not the map.
 func TestCalibrationAcrossTrajectories(t *testing.T) {
 	rng := onlinetest.Rand(4)
 	seen, truth := onlinetest.Stream(onlinetest.Spring, 1000, 0, rng)
@@ -44,7 +44,7 @@ func TestCalibrationAcrossTrajectories(t *testing.T) {
 	onlinetest.Within(t, "A, x", u.PixelsPerLatentX, []float64{6, 2}, 0.1)
 }
 
-// The same figures come out of a restored estimator, and out of it again as it goes on.
+// A restored estimator gives the same figures as the saved one, at once and later.
 func TestCalibrationIsSaved(t *testing.T) {
 	rng := onlinetest.Rand(4)
 	seen, truth := onlinetest.Stream(onlinetest.Spring, 300, 0, rng)
@@ -63,7 +63,7 @@ func TestCalibrationIsSaved(t *testing.T) {
 		t.Errorf("%+v restored as %+v", e.law.sde.Units, other.law.sde.Units)
 	}
 	if a, b := feed(t, e, seen[205:]), feed(t, other, seen[205:]); !reflect.DeepEqual(a.SDE, b.SDE) {
-		t.Errorf("%+v and, restored, %+v", a.SDE, b.SDE)
+		t.Errorf("found %+v, and after a restore %+v", a.SDE, b.SDE)
 	}
 }
 
@@ -82,6 +82,6 @@ func TestCalibrationAllocatesNothing(t *testing.T) {
 		next()
 	}
 	if a := testing.AllocsPerRun(500, next); a != 0 || dst.SDE.Units.Calibration != latent.Calibrated {
-		t.Errorf("%g allocations a frame, calibration %q", a, dst.SDE.Units.Calibration)
+		t.Errorf("%g allocations per frame, calibration %q", a, dst.SDE.Units.Calibration)
 	}
 }

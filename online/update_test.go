@@ -10,8 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// BenchmarkUpdateOf16 is a frame of 16 latents, two of which move, its share of the refreshes included, without a drift and with a network
-// of one. Refinement, which runs beside, is held, so that it takes no core from what is measured.
+// BenchmarkUpdateOf16 times a frame of 16 latents, two of them moving, with its share of the refreshes, with zero drift and with a drift network. Refinement
+// is blocked, so it takes no processor time from the measurement.
 func BenchmarkUpdateOf16(b *testing.B) {
 	for name, prior := range map[string]*drift.Network{"still": nil, "drift": anyNetwork(16, 1)} {
 		b.Run(name, func(b *testing.B) {
@@ -38,7 +38,7 @@ func BenchmarkUpdateOf16(b *testing.B) {
 	}
 }
 
-// The steepest drift that a network may have ends nothing.
+// The steepest drift that a network may have causes no failure.
 func TestSteepestDrift(t *testing.T) {
 	steep := drift.NewNetwork(2, onlinetest.Rand(1))
 	for i := range steep.Weights {

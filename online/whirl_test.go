@@ -10,8 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// whirling gives n latents every 10 ms of a whirl, dz = Az dt + σ dW with A = (-κ, -ω; ω, -κ), from its stationary law: three turns a second, so that a step is a
-// drift of 1.9 times what diffusion moves it by on average, measured with noise of r = 0.25. It is drawn exactly.
+// whirling returns n latents every 10 ms of a whirl, dz = Az dt + σ dW with A = (-κ, -ω; ω, -κ), from its stationary law and exactly sampled. At three turns
+// per second the drift of a step is 1.9 times its mean diffusion. The measurement noise has r = 0.25.
 func whirling(n int, sigma float64, seed uint64) []latent.Latent {
 	const kappa, omega, r = 0.5, 2 * math.Pi * 3, 0.25
 	rho, spread := math.Exp(-kappa*onlinetest.Step), sigma/math.Sqrt(2*kappa)
@@ -27,9 +27,9 @@ func whirling(n int, sigma float64, seed uint64) []latent.Latent {
 	return seen
 }
 
-// TestNoAlarmsOfALearntWhirl: a law that is learnt from nothing is no law that changes, and σ is what it is as soon as the drift is known. Alarms of a kind may come
-// once in 1e5 frames, so none is expected of 6,000 but in one such test of sixteen. Where the drift that was not known yet stayed in σ, eight of these paths had ten
-// alarms, and σ was up to twice too large after 300 frames.
+// TestNoAlarmsOfALearntWhirl: learning a law from nothing raises no alarm about a change, and σ is right as soon as the drift is known. A false alarm of a
+// kind is allowed once in 1e5 frames, so one in sixteen such tests of 6,000 frames may see one. When the still unknown drift counted as σ, eight of these
+// paths had ten alarms, and σ was up to twice too large after 300 frames.
 func TestNoAlarmsOfALearntWhirl(t *testing.T) {
 	suite.Calculation(t)
 	paths := 4
@@ -48,7 +48,7 @@ func TestNoAlarmsOfALearntWhirl(t *testing.T) {
 			begun(e, count)
 			if k >= 300 && k%100 == 0 {
 				for i := range 2 {
-					if s := &dst.SDE; s.Sigma[i] > 1.35*sigma || s.Sigma[i] < sigma/1.35 { // three of the least scatters at 300, 0.1
+					if s := &dst.SDE; s.Sigma[i] > 1.35*sigma || s.Sigma[i] < sigma/1.35 { // three times the smallest standard deviation at frame 300, 0.1
 						off++
 						t.Logf("path %d, frame %d: σ%d is %.3f, %.3f to %.3f", seed, k, i+1, s.Sigma[i], s.SigmaLow[i], s.SigmaHigh[i])
 					}
@@ -58,6 +58,6 @@ func TestNoAlarmsOfALearntWhirl(t *testing.T) {
 	}
 	t.Logf("%v in %d frames", count, paths*n)
 	if count[latent.DiffusionChanged]+count[latent.DriftChanged] > 0 || off > 0 {
-		t.Errorf("found %v in %d frames, and σ off %d times; expected no alarm, and σ as it is", count, paths*n, off)
+		t.Errorf("found %v in %d frames, and σ wrong %d times; expected no alarm and the true σ", count, paths*n, off)
 	}
 }

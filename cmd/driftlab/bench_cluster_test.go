@@ -7,8 +7,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestBenchCluster: a worker is killed and comes again, one freezes, a server dies, and a lease is forged: every frame has one result, in order, no epoch is two workers', and
-// the laws are those of an unbroken run. How long a takeover takes is the machine's affair.
+// TestBenchCluster: a worker is killed and restarted, a worker freezes, a server dies, and a lease is forged. Every frame still has one result, in order, no
+// two workers share an epoch, and the laws equal the laws of an undisturbed run. The time of a takeover depends on the machine.
 func TestBenchCluster(t *testing.T) {
 	suite.Long(t)
 	o := drive(t, t.TempDir(), "bench", "cluster", "--trials", "4", "--faults", "kill,freeze,server,forge", "--workers", "2", "--streams", "2", "--ttl", "3s", "--driftscope", program(t), "--json")

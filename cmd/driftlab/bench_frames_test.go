@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestBenchFrames: both sides run, and their figures hang together. How large they are is the machine's affair.
+// TestBenchFrames: both sides run, and their figures are consistent. Their size depends on the machine.
 func TestBenchFrames(t *testing.T) {
 	suite.Long(t)
 	o := drive(t, t.TempDir(), "bench", "frames", "--size", "64", "--bits", "16", "--rounds", "1", "--seconds", "0.2", "--json")
@@ -32,17 +32,17 @@ func TestBenchFrames(t *testing.T) {
 		t.Errorf("%d loads, %d stages", len(row.Loads), len(row.Stages))
 	}
 	if row.Python == nil && found.Missing == "" {
-		t.Error("no comparison with Python, and no reason")
+		t.Error("no comparison with Python, and no reason given")
 	}
 	if row.Calls == nil && found.NoCalls == "" {
-		t.Error("no calls of Python's, and no reason")
+		t.Error("no call from Python was measured, and no reason given")
 	}
 	if o := drive(t, t.TempDir(), "bench", "frames", "--bits", "12"); o.status != 2 {
 		t.Errorf("status %d, %s", o.status, o.errors)
 	}
 }
 
-// TestBenchFramesSource: more streams are tried until frames are lost, and the machine holds fewer.
+// TestBenchFramesSource: the bench tries more and more streams until frames are lost, and reports the largest number without loss.
 func TestBenchFramesSource(t *testing.T) {
 	suite.Long(t)
 	folder := t.TempDir()
@@ -59,7 +59,7 @@ func TestBenchFramesSource(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 	if found.Breaks != found.Held+1 && !(found.Breaks == 0 && found.Held == frames.MaxStreams) {
-		t.Errorf("holds %d, breaks at %d", found.Held, found.Breaks)
+		t.Errorf("keeps up with %d streams, loses frames at %d", found.Held, found.Breaks)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "law")); err == nil {
 		t.Error("the configuration's own state was written")

@@ -8,8 +8,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestBenchNATS: a subscriber gets the latents, live and with all that is kept, and the figures hang together. How large they are is the
-// machine's affair.
+// TestBenchNATS: a subscriber receives the latents, with live and with durable publishing, and the figures are consistent. Their size depends on the machine.
 func TestBenchNATS(t *testing.T) {
 	suite.Long(t)
 	for _, durable := range []string{"--durable=false", "--durable"} {
@@ -27,7 +26,7 @@ func TestBenchNATS(t *testing.T) {
 			}
 		}
 		if found.Publish.P50 >= found.Latency.P50 {
-			t.Errorf("publishing alone takes %g ms, all together %g", found.Publish.P50, found.Latency.P50)
+			t.Errorf("publishing alone takes %g ms, the whole path %g ms", found.Publish.P50, found.Latency.P50)
 		}
 	}
 	drive(t, t.TempDir(), "bench", "nats", "--fps", "0.5").check(t, 2, "expected 1 to 10000")

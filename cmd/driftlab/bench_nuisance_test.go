@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// Every film is trained on in a process of its own, beside its clean one, and nothing of them stays.
+// TestBenchNuisance: every film and its clean version is trained on in its own process, and no files of these processes remain.
 func TestBenchNuisance(t *testing.T) {
 	suite.Long(t)
 	temporary := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// benchTrain runs the command briefly and gives what it printed as JSON. No time is held to anything: machines differ.
+// benchTrain runs the command briefly and returns its JSON output. It does not check the times, because machines differ.
 func benchTrain(t *testing.T) map[string]any {
 	t.Helper()
 	o := drive(t, t.TempDir(), "bench", "train", "--frames", "8", "--steps", "1", "--threads", "1", "--json")
@@ -30,17 +30,17 @@ func TestBenchTrainBesideTorch(t *testing.T) {
 echo '{"forward_ms_per_frame": 1, "backward_ms_per_frame": 2, "optimiser_ms_per_frame": 1, "train_ms_per_frame": 4, "peak_mib": 512, "version": "'$OMP_NUM_THREADS.$OMP_WAIT_POLICY'"}'`)
 	got := benchTrain(t)
 	if ratio := got["ratio"]; ratio != got["train_ms_per_frame"].(float64)/4 {
-		t.Errorf("ratio is %v at %v ms a frame against 4", ratio, got["train_ms_per_frame"])
+		t.Errorf("ratio is %v for %v ms per frame and 4 ms in PyTorch", ratio, got["train_ms_per_frame"])
 	}
 	if ratio := got["ratio_peak"]; ratio != got["peak_mib"].(float64)/512 {
-		t.Errorf("ratio_peak is %v at %v MiB against 512", ratio, got["peak_mib"])
+		t.Errorf("ratio_peak is %v for %v MiB and 512 MiB in PyTorch", ratio, got["peak_mib"])
 	}
 	torch, ok := got["torch"].(map[string]any)
 	if !ok || torch["train_ms_per_frame"] != 4.0 {
 		t.Fatalf("torch is %v", got["torch"])
 	}
 	if torch["version"] != "1."+got["omp_wait_policy"].(string) {
-		t.Errorf("OpenMP was told %v, expected one thread and our own policy, %v", torch["version"], got["omp_wait_policy"])
+		t.Errorf("OpenMP got %v, expected one thread and our own policy, %v", torch["version"], got["omp_wait_policy"])
 	}
 }
 
@@ -53,7 +53,7 @@ func TestBenchTrainWithoutPython(t *testing.T) {
 		}
 	}
 	if why, _ := got["torch_missing"].(string); !strings.Contains(why, "apt-get install python3-torch") {
-		t.Errorf("torch_missing is %q, expected what to install", why)
+		t.Errorf("torch_missing is %q, expected an instruction for the installation", why)
 	}
 }
 

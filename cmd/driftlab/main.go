@@ -1,6 +1,6 @@
 //go:build cgo
 
-// Driftlab measures driftscope and its methods: benches, the paper's experiments, the soak, and figures that have a floor. It is no part of the product.
+// Driftlab measures driftscope and its methods: benches, the paper's experiments, the soak, and figures that have a floor. It is not part of the product.
 package main
 
 import (
@@ -31,7 +31,7 @@ func execute(ctx context.Context, args []string) int {
 	return p.Execute(ctx, args)
 }
 
-// captureCmd and tryModelCmd run the processes that sources and models start, as in driftscope.
+// captureCmd and tryModelCmd are the child processes that sources and models start, as in driftscope.
 type (
 	captureCmd  struct{}
 	tryModelCmd struct{}

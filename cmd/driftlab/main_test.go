@@ -15,13 +15,13 @@ import (
 	"driftscope/internal/suite"
 )
 
-// asDriftlab makes the test's own binary behave as driftlab, so that tests see exit statuses and output as a person does.
+// asDriftlab makes the test binary run as driftlab, so tests see real exit statuses and output.
 const asDriftlab = "DRIFTLAB_TEST_AS_MAIN"
 
-// patience bounds one command; the race detector and a busy machine make it long.
+// patience is the time limit of one command. It is long because of the race detector and busy machines.
 const patience = 10 * time.Minute
 
-// TestMain fails the suite when a goroutine or, under -tags matprofile, a Mat outlives it. The same goes for every command that a test drives.
+// TestMain fails the suite if a goroutine or, under -tags matprofile, a Mat outlives it. The same holds for every command that a test runs.
 func TestMain(m *testing.M) {
 	child := len(os.Args) == 2 && (os.Args[1] == "capture" || os.Args[1] == infer.TrialCommand)
 	if os.Getenv(asDriftlab) == "" && !child {
@@ -30,13 +30,13 @@ func TestMain(m *testing.M) {
 	os.Exit(suite.Mats(suite.Goroutines(execute(context.Background(), os.Args[1:]))))
 }
 
-// outcome is what a finished command left.
+// outcome is the exit status and the output of a finished command.
 type outcome struct {
 	status      int
 	out, errors string
 }
 
-// drive runs driftlab in a folder to its end.
+// drive runs driftlab in a folder until it ends.
 func drive(t *testing.T, folder string, args ...string) outcome {
 	t.Helper()
 	self, err := os.Executable()
@@ -56,7 +56,7 @@ func drive(t *testing.T, folder string, args ...string) outcome {
 	return outcome{c.ProcessState.ExitCode(), out.String(), problems.String()}
 }
 
-// check holds a failed command to the house's rules: its status, one line that names what is wrong, no stack trace.
+// check verifies a failed command: its exit status, a last line that names the error, and no stack trace.
 func (o outcome) check(t *testing.T, status int, want string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(o.errors), "\n")
@@ -77,7 +77,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// program builds driftscope, whose workers a bench starts.
+// program builds driftscope, because a bench starts its workers.
 func program(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "driftscope")

@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/sdevae"
 )
 
-// figuresOf are the file of a run of the table, as this build's recipe would have made it.
+// figuresOf returns the result file of a run, as if made by this build's recipe.
 func figuresOf(t *testing.T, name string) map[string]any {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../../docs/paper", name))
@@ -25,7 +25,7 @@ func figuresOf(t *testing.T, name string) map[string]any {
 	return found
 }
 
-// TestPaperInProcess: the command makes its tasks in processes of their own: it has of each what was left, or why it failed.
+// TestPaperInProcess: the command runs its tasks in their own processes, and collects the result or the error of each.
 func TestPaperInProcess(t *testing.T) {
 	folder := t.TempDir()
 	put := func(name string, v any) {
@@ -39,7 +39,7 @@ func TestPaperInProcess(t *testing.T) {
 	}
 	first, second := figuresOf(t, "balls-ou-1.json"), figuresOf(t, "balls-ou-2.json")
 	drift := first["figures"].(map[string]any)["l_mu"]
-	delete(first, "gp") // an earlier build's
+	delete(first, "gp") // as written by an earlier build
 	put("balls-ou-1.json", first)
 	put("balls-ou-2.trained.json", map[string]any{"settings": second["settings"]})
 	if err := os.Mkdir(filepath.Join(folder, "balls-ou-2.onnx"), 0o700); err != nil { // torn
@@ -48,7 +48,7 @@ func TestPaperInProcess(t *testing.T) {
 	o := drive(t, folder, "paper", "--rows", "balls-ou", "--runs", "2", "--out", ".", "--json")
 	o.check(t, 1, "1 of 2 runs failed, and the table lacks them: balls-ou, run 2: model: read ")
 	if !strings.Contains(o.errors, "balls-ou, run 2: driftlab: ") {
-		t.Errorf("what the process said is not passed on:\n%s", o.errors)
+		t.Errorf("the messages of the process are missing in the output:\n%s", o.errors)
 	}
 	var got struct {
 		Rows []struct {
@@ -62,7 +62,7 @@ func TestPaperInProcess(t *testing.T) {
 	if err := json.Unmarshal([]byte(o.out), &got); err != nil || len(got.Rows) != 1 {
 		t.Fatal(err, o.out)
 	}
-	if r := got.Rows[0]; r.Runs != 1 || r.LMu != drift || !(r.GP.LMu > 0.01 && r.GP.LMu < 4) { // of no drift at all it is 4.2
+	if r := got.Rows[0]; r.Runs != 1 || r.LMu != drift || !(r.GP.LMu > 0.01 && r.GP.LMu < 4) { // zero drift has 4.2
 		t.Errorf("found %+v", r)
 	}
 	drive(t, folder, "paper", "--rows", "balls-ou", "--out", ".", "--make", "balls-circle-1").check(t, 2, `--make: no requested row or study writes "balls-circle-1"`)

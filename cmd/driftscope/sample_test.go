@@ -168,7 +168,7 @@ func TestSampleMistakes(t *testing.T) {
 		"--dt: found -1":                              {"--dt=-1"},
 		"give a shorter interval":                     {"--dt", "1e9"},
 		"has 3 readable frames, but not frame 7":      {"--video", "three", "--start", "7"},
-		"values are drawn, give fewer latents":        {"--video", "three", "--between", "0,2", "--frames", "1000000"},
+		"expected at most 262144: ask for fewer":      {"--video", "three", "--between", "0,2", "--frames", "1000000"},
 		"--bridge must be one of":                     {"--bridge", "golden"},
 		"three is not empty":                          {"--out", "three"},
 		"none.onnx":                                   {"--model", "none.onnx"},

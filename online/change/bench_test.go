@@ -7,7 +7,7 @@ import (
 	"driftscope/online/states"
 )
 
-// lawOf is a law of so many states, known to a twentieth.
+// lawOf returns a law of k states, known to a twentieth.
 func lawOf(k int, spread float64) *states.Law {
 	l := &states.Law{Tracks: 1000, Steps: 50000, Scale: 1, Stray: math.Log(1e-6), D: states.Interval{Value: 1, Low: 0.97, High: 1.03}, Spread: states.Interval{Value: spread, Low: spread, High: spread}}
 	for j := range k {
@@ -17,7 +17,7 @@ func lawOf(k int, spread float64) *states.Law {
 	return l
 }
 
-// BenchmarkFrame is a frame of 1,000 objects. Of 50 a second a core has 20 ms each.
+// BenchmarkFrame times a frame of 1,000 objects. At 50 frames/s a core has 20 ms per frame.
 func BenchmarkFrame(b *testing.B) {
 	for _, c := range []struct {
 		name   string

@@ -15,15 +15,15 @@ func TestMain(m *testing.M) { os.Exit(suite.Goroutines(m.Run())) }
 
 const dt = 0.02
 
-// scene is a population of which the law is known.
+// scene is a population with a known law.
 type scene struct {
 	d, fraction []float64 // px²/s
 	spread      float64   // sd of ln D
-	noise       float64   // sd of a place, px
-	wrong       float64   // the stated sd over the true one
-	lives       float64   // mean number of frames of an object; 0: for ever
+	noise       float64   // localisation sd, px
+	wrong       float64   // ratio of the stated to the true localisation sd
+	lives       float64   // mean lifetime of an object in frames; 0: for ever
 	stays       float64   // mean number of frames in a state; 0: for ever
-	heavy       float64   // share of steps three times as far
+	heavy       float64   // fraction of steps that are three times as long
 	shaken      float64   // sd of ln of a factor that all steps of a frame share
 }
 
@@ -31,13 +31,13 @@ type scene struct {
 type walker struct {
 	state int
 	own   float64 // factor of D
-	x, y  float64 // error of the last place, px
+	x, y  float64 // error of the last position, px
 	trail pooled.Trail
 	track Track
 	seen  bool
 }
 
-// film is objects that move, are learnt from and weighed.
+// film holds moving objects, the learner of their law, and the monitor.
 type film struct {
 	scene
 	rng     *rand.Rand
@@ -59,7 +59,7 @@ func (s scene) film(seed uint64, n int, every float64) *film {
 	return f
 }
 
-// born has an object be a new one.
+// born replaces an object by a new object.
 func (f *film) born(w *walker) {
 	f.draw(w)
 	w.own, w.seen = math.Exp(f.spread*f.rng.NormFloat64()), false
@@ -68,7 +68,7 @@ func (f *film) born(w *walker) {
 	f.monitor.Born()
 }
 
-// draw has an object's state be a new one.
+// draw redraws the state of an object.
 func (f *film) draw(w *walker) {
 	u := f.rng.Float64()
 	for w.state = 0; w.state < len(f.fraction)-1 && u >= f.fraction[w.state]; w.state++ {
@@ -85,7 +85,7 @@ func (f *film) live() (out []states.Segment) {
 	return out
 }
 
-// frame moves all objects once, and says whether an alarm began.
+// frame moves all objects by a frame and returns the alarms that began.
 func (f *film) frame() (began [2]bool) {
 	all := math.Exp(f.shaken * f.rng.NormFloat64())
 	for i := range f.objects {
@@ -147,7 +147,7 @@ var scenes = map[string]scene{
 	"shaken":   {d: []float64{4}, fraction: []float64{1}, noise: 0.1, wrong: 1, lives: 60, shaken: 0.1},
 }
 
-// run has a film go on for some frames, and gives the alarms that began, and the frame of the first of one kind; 0 where there is none.
+// run continues a film and returns the number of alarms that began, and the frame of the first alarm of the given kind, 0 without one.
 func (f *film) run(frames, kind int) (alarms [2]int, first int) {
 	before := f.alarms
 	for k := range frames {
@@ -158,8 +158,8 @@ func (f *film) run(frames, kind int) (alarms [2]int, first int) {
 	return [2]int{f.alarms[0] - before[0], f.alarms[1] - before[1]}, first
 }
 
-// TestFalse: in as many frames as may lie between two false alarms of a kind there are two at most: of as many as are allowed, one, more come by chance in one run of
-// twelve, and far fewer are expected.
+// TestFalse: in A frames there are at most two false alarms of a kind. One is allowed; if one were expected, more than two would occur by chance in one of
+// twelve runs. Far fewer are expected.
 func TestFalse(t *testing.T) {
 	suite.Calculation(t)
 	for _, name := range []string{"one dies", "two die", "shaken", "heavy"} {
@@ -174,16 +174,16 @@ func TestFalse(t *testing.T) {
 	}
 }
 
-// TestDelay: what has changed is told, after as many frames as the evidence needs. By a step an object has ln 2 - 1/2 = 0.19 nats against D doubled, or 0.31 for it;
-// 20 objects 6 a frame, of which 3 count, so that 9 nats and the mean over four take 4 or 5. By D times 1.4 it is a fifth of that, less by noise and by what the law leaves
-// open.
+// TestDelay: a change is reported as soon as the evidence allows. A step of an object adds ln 2 - 1/2 = 0.19 nats against a doubled D, or 0.31 for it. 20
+// objects give 6 nats per frame, of which 3 count, so 9 nats and the mean over four alternatives take 4 or 5 frames. For D times 1.4 it is a fifth of this,
+// minus the effects of noise and of the law's uncertainty.
 func TestDelay(t *testing.T) {
 	suite.Calculation(t)
 	for _, c := range []struct {
 		scene   string
 		objects int
-		by      float64   // times every D
-		to      []float64 // fractions; nil where they stay
+		by      float64   // factor on every D
+		to      []float64 // new fractions; nil if they stay
 		kind    int
 		most    int // frames
 	}{
@@ -209,7 +209,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// change has all D be so many times as large, and the fractions others.
+// change multiplies all D by a factor and changes the fractions.
 func (f *film) change(by float64, to []float64) {
 	f.d = append([]float64(nil), f.d...)
 	for k := range f.d {
@@ -220,7 +220,7 @@ func (f *film) change(by float64, to []float64) {
 	}
 }
 
-// TestUse: a law is not taken while evidence against the one before is not low, but after a change; and evidence does not grow where nothing is told.
+// TestUse: a new law is not used while the evidence against the previous law is not low, except after a change. Evidence does not grow without steps.
 func TestUse(t *testing.T) {
 	m, track := New(0, 1e3), Track{}
 	if !m.Use(lawOf(1, 0), false) {
@@ -232,23 +232,24 @@ func TestUse(t *testing.T) {
 	}
 	grown := m.Evidence().Diffusion
 	if grown < 1e3 || m.Most().Factor != 2 {
-		t.Errorf("evidence %g of %+v", grown, m.Most())
+		t.Errorf("evidence %g for %+v, expected more than 1000 for a factor of 2", grown, m.Most())
 	}
 	if m.End(); m.Evidence().Diffusion != grown {
-		t.Error("evidence grows in a frame without a step")
+		t.Error("evidence grew in a frame without a step")
 	}
 	if m.Use(lawOf(1, 0), false) {
-		t.Error("a law is used that may have been learnt from before and after a change")
+		t.Error("a law that may mix steps from before and after a change came into use")
 	}
 	if !m.Use(lawOf(2, 0), true) || m.Evidence() != (Evidence{}) {
-		t.Error("evidence outlives the change")
+		t.Error("evidence did not restart with the first law after a change")
 	}
 }
 
-// work is how many steps of objects a film of TestStudy has; a law has a tenth of them before a change. Figures in evidence.go are by 200,000.
+// work is the number of steps of objects in a film of TestStudy. A tenth of them are for the law before a change. The figures in evidence.go are from
+// 200,000.
 const work = 60000
 
-// TestStudy prints false alarms and delays, and fails where false alarms are beyond what chance leaves, three standard deviations.
+// TestStudy prints false alarms and delays. It fails if the false alarms exceed the allowed number by more than three standard deviations.
 func TestStudy(t *testing.T) {
 	suite.Long(t)
 	for name, s := range scenes {

@@ -1,15 +1,24 @@
 // Independence
 //
-// In a field that shakes as a whole, objects are not independent. Ranks u of steps are uniform under the law; the variance V of their means over 16 frames, by
-// differences, relative to independent objects, sets β = 1/max(V, 1) in (1).                         (5)
+// In a field that shakes as a whole, objects are not independent. The ranks u of steps are uniform under the law. V is the variance of their means over 16
+// frames, from differences of successive means, relative to independent objects. It sets β in (1):
+//
+//	β = 1/max(V, 1)                                                                               (5)
 //
 // Measured
 //
-// Simulated with noise of 0.1 px and steps of 0.4 px an axis (TestStudy with work of 200,000, 2 shared cores, 2026-11-25), at A = 1000, 20 objects in 10,000 frames and 100 in 2,000, where 10
-// and 2 false alarms of a kind are allowed, there were none where all diffuse alike and live 60 frames, where half of them has a tenth of D, where a spread is 0.5,
-// with births and without, and of 20 objects that switch once in 50 steps; two where noise is 0.5 px and stated 30 % too large, three where a tenth of
-// every step is shared by all objects of a frame; one where two steps in a hundred are three times as far; and three, all of the mixture, where 20 objects of two states never end.
-// All of these were about D, unless stated otherwise.
+// Simulated with noise of 0.1 px and steps of 0.4 px per axis, at A = 1000, with 20 objects in 10,000 frames and 100 in 2,000 (TestStudy with work of 200,000,
+// 2 shared cores, 2026-11-25). 10 and 2 false alarms of a kind are allowed. There were
+//
+//	none    if all diffuse alike and live 60 frames; if half of them has a tenth of D; for a spread of 0.5; each with and without births;
+//	        and for 20 objects that switch once in 50 steps
+//	2       for noise of 0.5 px that is stated 30 % too large
+//	3       if all objects of a frame share a tenth of every step
+//	1       if two steps in a hundred are three times as long
+//	3       all of the mixture, for 20 objects of two states that never end
+//
+// All others were of D.
+//
 // Frames until an alarm, one run each, at A = 10,000. "none" means none in 1,000 frames of 20 objects or 200 of 100. Runs of 1,000 objects have A = 100,000:
 //
 //	                            20 objects   100        1,000
@@ -24,21 +33,21 @@
 //	that switch, D doubled      8
 //	that switch, D times 1.4    26, and none of D times 0.71
 //
-// The figures of 1,000 are of a film of 60 frames before the change.
+// The figures for 1,000 objects are from a film with 60 frames before the change.
 //
 // Limits
 //
-// Change misses a law that drifts so slowly that each new law is within the interval of the previous one, and fractions of a few objects that never end: 20
-// objects determine the odds only to a factor of two. Many objects that change state at once count by f alone, not by their number. A frame takes at most ten thousand steps of filters, seven per
-// node. Further objects are not weighed: beyond 1,428 of one state, or 285 of one state with a spread of a quarter or more. A frame of 1,000 objects takes 0.55
-// to 0.72 ms
-// (BenchmarkFrame, one of two shared cores, 2026-11-25).
+// The monitor misses a law that drifts so slowly that each new law is within the interval of the previous one. It misses changes of the fractions of a few
+// objects that never end, because 20 objects determine the odds only to a factor of two. If many objects change their state at once, the evidence depends on
+// f alone, not on their number. A frame takes at most ten thousand filter steps, seven per node. Further objects are skipped: beyond 1,428 objects of one
+// state, or 285 of one state with a spread of a quarter or more. A frame of 1,000 objects takes 0.55 to 0.72 ms (BenchmarkFrame, one of two shared cores,
+// 2026-11-25).
 
 package change
 
 import "math"
 
-// ratio holds the likelihood ratio of this frame, changed law to law, and the evidence of the frames so far.
+// ratio holds the likelihood ratio of a changed law to the law for this frame, and the evidence of the frames so far.
 type ratio struct {
 	product  float64 // likelihood ratio of this frame's objects, divided by exp(logs)
 	logs     float64
@@ -48,15 +57,15 @@ type ratio struct {
 	evidence float64
 }
 
-// A frame counts as a possible onset of a change only as far as the previous frames were informative. If every object's state is known, no
-// frame is informative, and evidence that grew by one a frame would raise an alarm after A frames.
+// A frame counts as a possible onset of a change only to the degree that the previous frames were informative. If every object's state is known, no frame is
+// informative, and evidence that grew by one per frame would raise an alarm after A frames.
 const (
 	tellFrames = 16
 	lateFrames = 8
-	tellNats   = 0.5 // nats that count as a whole frame
+	tellNats   = 0.5 // information that counts as a whole frame, nats
 )
 
-// times multiplies by the ratio of one object.
+// times multiplies the frame's ratio by the ratio of one object.
 func (r *ratio) times(v float64) {
 	if r.objects++; r.objects == 1 {
 		r.product = 1
@@ -83,8 +92,8 @@ func (r *ratio) end(power float64, known bool) {
 	r.product, r.logs, r.objects = 0, 0, 0
 }
 
-// renewal estimates how often an object's state is drawn again, by expectation and maximisation over all steps. A redraw shows only if it leads
-// to another state.
+// renewal estimates the rate at which an object's state is redrawn, by expectation and maximisation over all steps. A redraw is visible only if it leads to
+// another state.
 type renewal struct {
 	rate       float64 // per step
 	seen, open float64 // number of redraws into another state; number of steps, each weighted by the probability that a redraw would have changed the state
@@ -103,18 +112,18 @@ func newRenewal() renewal {
 	return renewal{rate: firstRate, seen: firstRate * firstSteps, open: firstSteps}
 }
 
-// switched returns how often an object was seen to change its state.
+// switched returns the number of observed changes of state.
 func (r *renewal) switched() float64 { return r.seen - firstRate*firstSteps }
 
 // end ends a frame.
 func (r *renewal) end() { r.rate = min(max(r.seen/r.open, leastRate), mostRate) }
 
-// scale measures whether objects are independent, and whether their steps are as likely as the law predicts. u is the probability of a longer step than the
-// measured one; under the law it is uniform on 0 to 1. Means m of (½ - u)√12 over blocks of n steps have V = E (m - m')² / (1/n + 1/n') = 1,
-// and more if all objects shake together. Evidence counts with β = 1/max(V, 1): a power of a likelihood ratio below 1 has a mean of 1 at most.
+// scale measures whether objects are independent and whether their steps are as likely as the law predicts. u is the probability of a step longer than the
+// measured step. Under the law, u is uniform on 0 to 1. Means m of (½ - u)√12 over blocks of n steps have V = E (m - m')² / (1/n + 1/n') = 1, and more if all
+// objects shake together. Evidence counts with β = 1/max(V, 1): the mean of a likelihood ratio to a power below 1 is at most 1.
 type scale struct {
-	sum, n       float64 // of the present block
-	mean, before float64 // of the previous block, and its steps
+	sum, n       float64 // sums over the current block
+	mean, before float64 // mean of the previous block, and its number of steps
 	frames       int
 	variance     float64
 }
@@ -122,7 +131,7 @@ type scale struct {
 const (
 	blockFrames = 16
 	blocksKnown = 64
-	mostBlock   = 16.0 // largest contribution of one block to V, because a change is one large difference
+	mostBlock   = 16.0 // largest contribution of one block to V, because a change of the law also makes one large difference
 )
 
 func newScale() scale { return scale{variance: 1} }

@@ -1,13 +1,13 @@
-// What is open
+// Uncertainty of the law
 //
-// The law is an estimate. A larger D must be likelier than D at the upper end of three standard deviations of its estimate (1.5 times its 95 % interval), a
-// smaller one than D at the lower end; likewise the odds of a state. For D below that end Λ is smaller on average, so (1) holds while D is within the ends;
-// once in some hundred laws it is not:
+// The law is an estimate. So a larger D is compared with the upper end of D, three standard deviations above its estimate (1.5 times its 95 % interval), and
+// a smaller D with the lower end. The same holds for the odds of a state. If the true D is below the upper end, Λ is smaller on average, so (1) holds while D
+// is within the ends. In about one of a few hundred laws it is not:
 //
 //	Λ = Π p(step | cD) / p(step | D at its end)                                                    (2)
 //
-// An alternative waits until its end is at most half way to it, in ln D or in the logarithm of the odds. Pieces of one track do not all draw a new spread or
-// state, so these intervals are widened by √(pieces/objects).
+// An alternative is tested only if the end is at most half way to it, in ln D or in the logarithm of the odds. Pieces of one track are not independent in
+// their spread and state, so these intervals are widened by √(pieces/objects).
 
 package change
 
@@ -18,16 +18,16 @@ import (
 )
 
 // Alternative laws, and the uncertainty of the law.
-var factors = [...]float64{0.5, math.Sqrt2 / 2, math.Sqrt2, 2} // of every D
+var factors = [...]float64{0.5, math.Sqrt2 / 2, math.Sqrt2, 2} // factors on every D
 
 const (
-	kinds      = 3 + len(factors) // values of D per node: the law's, the ends of its interval, and its multiples by factors
-	oddsFactor = 4.0              // factor on a state's odds: one half becomes four fifths
+	kinds      = 3 + len(factors) // values of D per node: the law's D, the ends of its interval, and its multiples by factors
+	oddsFactor = 4.0              // factor on a state's odds: a fraction of one half becomes four fifths
 	wide       = 1.5              // factor on the 95 % interval: three standard deviations
 	longTail   = math.Sqrt2 * 1.2247448713915890
 )
 
-// Gauss-Hermite nodes of a state: ln D in units of the spread. A spread of a half needs five, so that every object is near one.
+// Gauss-Hermite nodes of a state: ln D in units of the spread. A spread of a half needs five nodes, so that a node is near every object.
 var (
 	one   = []node{{prior: 1}}
 	three = []node{{d: -longTail, prior: 1.0 / 6}, {d: 0, prior: 2.0 / 3}, {d: longTail, prior: 1.0 / 6}}
@@ -42,22 +42,22 @@ type node struct {
 	state int
 	d     float64        // px²/s
 	prior float64        // prior probability within its state
-	by    [kinds]float64 // px²/s: the law's D, its lower and upper end, and the changed ones
+	by    [kinds]float64 // px²/s: the law's D, its lower and upper end, and the changed D
 }
 
-// reference is the law under test, as nodes.
+// reference is the tested law, as nodes.
 type reference struct {
 	nodes    []node
 	fraction []float64   // per state
-	edge     [][]float64 // per state: the fractions if it has the most that the interval allows; nil if that is too much
-	raised   [][]float64 // per state: the fractions with its odds times oddsFactor
+	edge     [][]float64 // per state: the fractions if the state has its largest fraction within the interval; nil if the interval is too wide
+	raised   [][]float64 // per state: the fractions with the state's odds times oddsFactor
 	known    [len(factors)]bool
-	noise    float64 // variance of a place of scale 1, px²
-	stray    float64 // density of a step that leads anywhere, 1/px²
+	noise    float64 // localisation variance at scale 1, px²
+	stray    float64 // probability density of a stray step, 1/px²
 }
 
-// newReference lays nodes over a law. objects is the number of objects it was learnt from; a law counts their pieces, which are not all new
-// draws.
+// newReference represents a law by nodes. objects is the number of objects that the law was learnt from; the law itself counts their pieces, which are not
+// independent.
 func newReference(l *states.Law, objects float64) *reference {
 	r := &reference{noise: l.Scale, stray: math.Exp(l.Stray)}
 	spread, rule := l.Spread.Value, one
@@ -67,7 +67,7 @@ func newReference(l *states.Law, objects float64) *reference {
 	case spread > 0:
 		rule = three
 	}
-	draws := wide * math.Sqrt(max(float64(l.Tracks)/max(objects, 1), 1)) // the law's interval counts every piece as a draw
+	draws := wide * math.Sqrt(max(float64(l.Tracks)/max(objects, 1), 1)) // the law's interval counts every piece as independent
 	open := wide
 	if l.Spread.Value > 0 {
 		open = draws
@@ -75,7 +75,7 @@ func newReference(l *states.Law, objects float64) *reference {
 	lowest, highest := beyond(l.D.Value, l.D.Low, draws), beyond(l.D.Value, l.D.High, draws)
 	for j, s := range l.States {
 		r.fraction = append(r.fraction, s.Tracked)
-		low, high := max(beyond(s.D.Value, s.D.Low, open), lowest), min(beyond(s.D.Value, s.D.High, open), highest) // the scale of all states changes together
+		low, high := max(beyond(s.D.Value, s.D.Low, open), lowest), min(beyond(s.D.Value, s.D.High, open), highest) // all states change by the same factor
 		var by [kinds]float64
 		by[0], by[1], by[2] = 1, low, high
 		for k, f := range factors {
@@ -86,7 +86,7 @@ func newReference(l *states.Law, objects float64) *reference {
 			if math.Abs(math.Log(end)) < math.Abs(math.Log(f))/2 {
 				by[3+k], r.known[k] = f, true
 			} else {
-				by[3+k] = by[at] // no change of this state can be detected yet
+				by[3+k] = by[at] // a change of this state cannot be detected yet
 			}
 		}
 		for _, n := range rule {
@@ -103,7 +103,7 @@ func newReference(l *states.Law, objects float64) *reference {
 	return r
 }
 
-// weighFractions computes the largest fractions that the interval allows, and the raised ones.
+// weighFractions computes the largest fractions within the interval, and the raised fractions.
 func (r *reference) weighFractions(l *states.Law, draws float64) {
 	for j, s := range l.States {
 		f := s.Fraction
@@ -122,7 +122,7 @@ func (r *reference) weighFractions(l *states.Law, draws float64) {
 // beyond returns the end of an interval relative to its value, after widening the interval in ln D by a factor.
 func beyond(value, end, times float64) float64 {
 	if !(end > 0 && value > 0) {
-		return math.SmallestNonzeroFloat64 // the interval is open at that end
+		return math.SmallestNonzeroFloat64 // the interval is open at this end
 	}
 	return math.Pow(end/value, times)
 }

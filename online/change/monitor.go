@@ -1,12 +1,12 @@
 // Evidence
 //
-// Per frame, Λ is the likelihood ratio of all objects' steps, changed law to law, given all earlier frames.
-// Given the law objects are independent, and a step is given those before it, so that these ratios multiply (Shiryaev 1963, Roberts 1966; Pollak 1985):
+// Λ is the likelihood ratio of a changed law to the law for all steps of a frame, given all earlier frames. Under the law, objects are independent, and each
+// step is conditional on the object's earlier steps, so the ratios multiply (Shiryaev 1963, Roberts 1966; Pollak 1985):
 //
-//	E ← min(Λ^β, 20)(g + E),  alarm where the mean of E over the alternatives exceeds A            (1)
+//	E ← min(Λ^β, 20)(g + E),  alarm if the mean of E over the alternatives exceeds A            (1)
 //
-// While the law holds, E[Λ | past] = 1 at most and g is at most 1, so that the mean of E is k at most after k frames, and an alarm is false once in A frames at
-// most. g is twice the mean of |ln Λ| over the latest frames: frames without information leave E unchanged. No frame counts more than twenty.
+// While the law holds, E[Λ | past] and g are at most 1. So the mean of E is at most k after k frames, and an alarm is false at most once in A frames. g is
+// twice the mean of |ln Λ| over the latest frames, so frames without information leave E unchanged. The ratio of a frame is at most 20.
 //
 //	population_diffusion_changed   every D times ½, 0.71, 1.41 or 2
 //	population_mixture_changed     the odds of one state times four: one half becomes four fifths; one alternative per state
@@ -15,7 +15,7 @@ package change
 
 import "driftscope/online/states"
 
-// Evidence is the evidence of all objects for a changed law: mean likelihood ratios of Shiryaev and Roberts, in frames.
+// Evidence is the evidence of all objects for a changed law: mean Shiryaev-Roberts statistics, in frames.
 type Evidence struct {
 	Diffusion float64
 	Mixture   float64
@@ -28,11 +28,11 @@ type Most struct {
 }
 
 const (
-	mostRatio    = 20   // largest ratio of one frame, so that none decides alone
-	mostEvidence = 1e10 // bound on the evidence
+	mostRatio    = 20   // largest ratio of one frame, so no single frame decides
+	mostEvidence = 1e10 // upper bound of the evidence
 	clearShare   = 0.01 // fraction of the frames between false alarms below which evidence is low
-	mostWork     = 1e4  // filter steps a frame, seven per node: 1,428 objects of one state without a spread; the rest are skipped
-	halfKnown    = 0.5  // fraction kept of the knowledge about an object that may have been swapped with another
+	mostWork     = 1e4  // largest number of filter steps per frame, seven per node: 1,428 objects of one state without a spread; further objects are skipped
+	halfKnown    = 0.5  // remaining weight of the knowledge about an object that may have been swapped with another object
 )
 
 // Monitor tests all objects of a field against a law. One goroutine calls its methods. Frames allocate nothing.
@@ -40,7 +40,7 @@ type Monitor struct {
 	exposure float64
 	every    float64
 	law      *reference // nil before the first law
-	objects  float64    // objects seen
+	objects  float64    // number of objects so far
 	renewal  renewal
 	scale    scale
 
@@ -49,20 +49,20 @@ type Monitor struct {
 
 	work    int            // filter steps in this frame
 	skipped uint64         // steps of objects skipped because a frame had too many
-	chances [kinds]float64 // of one step with each D; reused
+	chances [kinds]float64 // likelihoods of one step with each D; reused
 	each    [states.MostStates]chance
 }
 
-// chance is the likelihood of a step in one state, the state's weight before the step, and the likelihood for a new object.
+// chance is the likelihood of a step in one state, the state's weight before the step, and the step's likelihood under the state's prior.
 type chance struct{ likely, weight, drawn float64 }
 
-// New returns a Monitor without a law. exposure is a frame's exposure, s. An alarm is false once in every frames at most.
+// New returns a Monitor without a law. exposure is the exposure time of a frame, s. every is the least mean number of frames between false alarms.
 func New(exposure, every float64) *Monitor {
 	return &Monitor{exposure: exposure, every: every, renewal: newRenewal(), scale: newScale()}
 }
 
-// Use sets the law that objects are tested against. It keeps the earlier law and returns false while evidence against that is not low, because
-// the new one may mix steps from before and after a change. anew marks the first law after a change: evidence begins again.
+// Use sets the law that objects are tested against. While the evidence against the earlier law is not low, it keeps the earlier law and returns false,
+// because the new law may mix steps from before and after a change. anew marks the first law after a change, which restarts the evidence.
 func (m *Monitor) Use(l *states.Law, anew bool) (used bool) {
 	if e := m.Evidence(); m.law != nil && !anew && max(e.Diffusion, e.Mixture) > clearShare*m.every {
 		return false
@@ -86,7 +86,7 @@ func (m *Monitor) Skipped() (n uint64) {
 // Born counts a new object.
 func (m *Monitor) Born() { m.objects++ }
 
-// Cut leaves out the step to an object's next place.
+// Cut omits the step to an object's next position.
 func (m *Monitor) Cut(t *Track) {
 	if t.of != nil {
 		clear(t.filters)
@@ -94,7 +94,7 @@ func (m *Monitor) Cut(t *Track) {
 	}
 }
 
-// Step tests a step of an object. from and to are the variances of the places at its ends along an axis, px², 0 if unknown.
+// Step tests a step of an object. from and to are the localisation variances at its ends along an axis, px², 0 if unknown.
 func (m *Monitor) Step(t *Track, s states.Step, from, to float64) {
 	r := m.law
 	if r == nil {
@@ -162,7 +162,7 @@ func (m *Monitor) weigh(t *Track, s *states.Step, from, to float64) {
 	}
 }
 
-// weighMixture adds the likelihood of the last step with more objects in state j.
+// weighMixture adds the likelihood ratio of the last step for more objects in state j.
 func (m *Monitor) weighMixture(t *Track, j int) {
 	r := m.law
 	edge, raised := t.oddsOf(j)
@@ -198,7 +198,7 @@ func (m *Monitor) End() {
 	m.renewal.end()
 }
 
-// Evidence returns the mean over the alternatives.
+// Evidence returns the evidence of each kind, averaged over the alternatives.
 func (m *Monitor) Evidence() (e Evidence) {
 	for k := range m.diffusion {
 		e.Diffusion += m.diffusion[k].evidence / float64(len(factors))
@@ -209,8 +209,8 @@ func (m *Monitor) Evidence() (e Evidence) {
 	return e
 }
 
-// Most returns the alternative that is likeliest over the latest frames. Evidence cannot rank them: every likely one grows alike, by mostRatio
-// a frame.
+// Most returns the alternative that is likeliest over the latest frames. Evidence cannot rank the alternatives, because it grows for every likely alternative
+// by the factor mostRatio per frame.
 func (m *Monitor) Most() (most Most) {
 	at := 0
 	for k := range m.diffusion {

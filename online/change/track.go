@@ -1,12 +1,12 @@
 // One object
 //
-// An object has the D of its state times a factor of its own where the law has a spread (nodes of Gauss and Hermite). With weights w from its own steps so far
+// If the law has a spread, an object's D is the D of its state times its own factor (Gauss-Hermite nodes). With weights w from the object's steps so far,
 //
 //	p(step | cD) = Σ w p(step | past steps, c d),  w ← (1 - r) w p(step | d)/Σ + r f                (3)
 //
-// so a slow object that stays counts only once. p is the tridiagonal density of online/states, with stray steps. r is the rate of redrawing a state, learnt from
-// objects that are seen to change; D within a state is drawn again once in 100 steps. For the mixture, two chains of each state run beside w, one from the
-// fractions at their end and one from raised fractions. They differ only for objects that are new or that switch. (4)
+// So an object that stays slow counts only once. p is the tridiagonal density of online/states, with stray steps. r is the rate at which a state is redrawn,
+// learnt from objects that change their state. D within a state is redrawn once in 100 steps. For the mixture, two chains per state run in addition to w, one
+// from the fractions at the end of the interval and one from raised fractions. They differ only for objects that are new or that switch. (4)
 
 package change
 
@@ -16,7 +16,7 @@ import (
 	"driftscope/online/states"
 )
 
-// Track holds the evidence of one object's own steps about its state, and about its next step under each law. The zero value knows nothing.
+// Track holds the evidence of one object's own steps about its state, and about its next step under each law. The zero value has seen no step.
 type Track struct {
 	of      *reference
 	weight  []float64 // per node, before the next step
@@ -27,13 +27,13 @@ type Track struct {
 // filter is the tridiagonal factor of one D: the last innovation, the inverse of its variance, and its covariance with the next step.
 type filter struct{ x, y, inverse, b float64 }
 
-// floor keeps variances above zero, px². farther is the squared distance, in variances, from which a step may be stray, as in package states.
+// floor keeps variances above zero, px². farther is the squared length, in variances, above which a step may be stray, as in package states.
 const (
 	floor   = 1e-12
 	farther = 18.0
 )
 
-// begin reads an object by a law. Knowledge about the object stays if the law has as many nodes.
+// begin switches the track to a law. Knowledge about the object stays if the law has the same number of nodes.
 func (t *Track) begin(r *reference) {
 	n, k := len(r.nodes), len(r.fraction)
 	known := t.of != nil && len(t.of.nodes) == n && len(t.of.fraction) == k
@@ -46,7 +46,7 @@ func (t *Track) begin(r *reference) {
 		t.forget(0)
 		return
 	}
-	for j := range r.edge { // the law was learnt from this object, too
+	for j := range r.edge { // the law was learnt from this object too, so both chains start equal
 		edge, raised := t.oddsOf(j)
 		clear(edge)
 		for i, w := range t.weight {
@@ -56,7 +56,7 @@ func (t *Track) begin(r *reference) {
 	}
 }
 
-// forget keeps a fraction of the knowledge about its state. The rest becomes the prior of a new object.
+// forget reduces the weight of the knowledge about the object's state to share. The rest becomes the prior of a new object.
 func (t *Track) forget(share float64) {
 	r := t.of
 	for i := range t.weight {
@@ -74,13 +74,13 @@ func (t *Track) forget(share float64) {
 	}
 }
 
-// oddsOf returns the probabilities of each state, with the fractions at the edge of state j, and with its raised ones.
+// oddsOf returns the probabilities of each state, given the fractions at the edge of state j, and given its raised fractions.
 func (t *Track) oddsOf(j int) (edge, raised []float64) {
 	k := len(t.of.fraction)
 	return t.odds[2*j*k:][:k], t.odds[(2*j+1)*k:][:k]
 }
 
-// follow renews the weights after a step was multiplied in: with rate the state is drawn again, with withinRate its D within the state.
+// follow updates the weights after a step: the state is redrawn with probability rate, and the D within the state with probability withinRate.
 func (t *Track) follow(rate float64) {
 	total := 0.0
 	var each [states.MostStates]float64
@@ -94,8 +94,8 @@ func (t *Track) follow(rate float64) {
 	}
 }
 
-// step returns the likelihood of a step at a node with a D: its density, 1/px², and the probability of a longer one. noise holds the variances
-// of the places at its ends.
+// step returns the likelihood of a step at a node with a D: its density, 1/px², and the probability of a longer step. noise holds the localisation variances
+// at its ends.
 func (f *filter) step(s *states.Step, walk float64, noise [2]float64, stray float64) (p, longer float64) {
 	c := f.b * f.inverse
 	inverse := 1 / max(walk+noise[0]+noise[1]-f.b*c, floor)
@@ -110,5 +110,5 @@ func (f *filter) step(s *states.Step, walk float64, noise [2]float64, stray floa
 	return p, longer
 }
 
-// Forget makes the track one of an unknown object and keeps its memory.
+// Forget resets the track for an unknown object and reuses its memory.
 func (t *Track) Forget() { t.of = nil }

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Bounds on the input: a camera's law has at most six states, and MostCameras cameras with as many take a second.
+// Bounds on the input. A camera's law has at most six states, and MostCameras cameras with six states each take a second.
 const (
 	MostStates  = 16
 	MostCameras = 32
@@ -25,23 +25,23 @@ type Camera struct {
 	Name          string
 	Tracks, Steps uint64
 	D             Interval  // mean over the objects' time, µm²/s; zero if unknown
-	States        []State   // by rising D
+	States        []State   // by ascending D
 	Spread        Interval  // sd of ln D within a state; zero if not given
-	Rates         []float64 // from each state to each, 1/s, one row per state; empty if unknown
+	Rates         []float64 // from each state to each other, 1/s, one row per state; empty if unknown
 	Nats          float64   // evidence that objects switch
 }
 
-// tolerance is the allowed error of the sum of shares, because they are printed rounded.
+// tolerance is the allowed error of the sum of shares, which are printed rounded.
 const tolerance = 0.01
 
-// most bounds the steps of a camera, every D and every rate, so that sums and squares stay finite.
+// most is the upper bound of the steps of a camera, of every D and of every rate, so sums and squares stay finite.
 const most = 1e15
 
-// Check refuses an impossible law.
+// Check returns an error for an impossible law.
 func (c *Camera) Check() error {
 	k := len(c.States)
 	if k == 0 || k > MostStates || c.Steps == 0 || max(c.Steps, c.Tracks) > most {
-		return fmt.Errorf("a law of %d states, %d steps and %d tracks, expected 1 to %d states, and 1 to %d steps", k, c.Steps, c.Tracks, MostStates, uint64(most))
+		return fmt.Errorf("a law of %d states, %d steps and %d tracks, expected 1 to %d states and 1 to %d steps", k, c.Steps, c.Tracks, MostStates, uint64(most))
 	}
 	all := 0.0
 	for j := range c.States {
@@ -64,7 +64,7 @@ func (c *Camera) Check() error {
 		return err
 	}
 	if len(c.Rates) != 0 && len(c.Rates) != k*k {
-		return fmt.Errorf("%d rates of %d states, expected one from each to each", len(c.Rates), k)
+		return fmt.Errorf("%d rates of %d states, expected one from each state to each", len(c.Rates), k)
 	}
 	for i, r := range c.Rates {
 		if i%(k+1) != 0 && !(r >= 0 && r <= most) {
@@ -91,13 +91,13 @@ const normal95 = 1.959963984540054
 // reading is a camera's measurement of one number, as its logarithm or its logit.
 type reading struct {
 	at, sd float64
-	bound  bool    // only an upper bound is known:
-	value  float64 // the number itself, and its standard error by the upper end
+	bound  bool    // only an upper bound is known
+	value  float64 // the number itself
 	error  float64
 }
 
-// logarithm returns the reading of a D from that many steps. A standard error below 1/√steps is impossible: that is the Cramér-Rao bound of
-// steps along two axes without noise.
+// logarithm returns the reading of a D from the given number of steps. Its standard error is at least 1/√steps, the Cramér-Rao bound of steps along two axes
+// without noise.
 func logarithm(d Interval, steps float64) reading {
 	r := reading{at: math.Log(d.Value), value: d.Value, error: max(d.High-d.Value, d.High/1000) / normal95, bound: d.Low == 0}
 	r.sd = max((math.Log(d.High)-math.Log(d.Low))/(2*normal95), 1/math.Sqrt(max(steps, 1)))

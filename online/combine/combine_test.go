@@ -9,15 +9,15 @@ import (
 	"driftscope/internal/suite"
 )
 
-// about is a number known to a relative standard error.
+// about returns a number with the given relative standard error.
 func about(value, sd float64) Interval {
 	return Interval{value, value * math.Exp(-normal95*sd), value * math.Exp(normal95*sd)}
 }
 
-// part is a share with an interval of ± so much.
+// part returns a share with an interval of ± half.
 func part(value, half float64) Interval { return Interval{value, value - half, value + half} }
 
-// seen is a camera whose states have such D, known to sd each, and equal shares.
+// seen returns a camera whose states have the given D, with a standard error of ln D of sd, and equal shares.
 func seen(sd float64, d ...float64) Camera {
 	c := Camera{Name: "c", Tracks: 10_000, Steps: 1_000_000, D: about(1, sd)}
 	n := float64(len(d))
@@ -31,10 +31,10 @@ func seen(sd float64, d ...float64) Camera {
 	return c
 }
 
-// width is the standard error of ln D that an interval has.
+// width returns the standard error of ln D of an interval.
 func (i Interval) width() float64 { return math.Log(i.High/i.Low) / (2 * normal95) }
 
-// TestSame: cameras with the same law know it √n times as well as one.
+// TestSame: n cameras with the same law give a standard error of 1/√n of one camera's.
 func TestSame(t *testing.T) {
 	for _, c := range []struct {
 		cameras int
@@ -55,7 +55,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestAlone: the law of one camera is its own.
+// TestAlone: Pool returns the law of a single camera unchanged.
 func TestAlone(t *testing.T) {
 	c := seen(0.05, 0.1, 1)
 	c.Rates, c.Nats = []float64{math.NaN(), 2, 3, math.NaN()}, 7
@@ -72,7 +72,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestStates: which states of several cameras are one.
+// TestStates: Pool finds which states of several cameras are the same.
 func TestStates(t *testing.T) {
 	low := Interval{1e-9, 0, 1e-3}
 	bound := seen(0.05, 1, 1)
@@ -95,7 +95,7 @@ func TestStates(t *testing.T) {
 		{"a bound, and what is below it", []Camera{bound, seen(0.05, 5e-4, 1)}, []int{2, 2}},
 		{"a bound, and what is far above it", []Camera{bound, seen(0.05, 0.05, 1)}, []int{1, 1, 2}},
 	} {
-		for range 2 { // in either order
+		for range 2 { // in both orders
 			l := Pool(c.cameras)
 			all := 0.0
 			for i, s := range l.States {
@@ -122,7 +122,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestBound: two bounds from above of one error make one 1/√2 as high, not one that falls with every camera's guess of ln D.
+// TestBound: two equal upper bounds combine to a bound 1/√2 as high, which does not depend on the cameras' estimates of ln D.
 func TestBound(t *testing.T) {
 	c := seen(0.05, 1e-9)
 	c.States[0].D = Interval{1e-9, 0, 1e-3}
@@ -132,8 +132,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestCoverage: how often the pooled 95 % interval holds the truth, of 400 draws, with cameras that differ and with those that do not: 0.92 to 0.98 is 0.95 within 2.7
-// standard deviations of a binomial law.
+// TestCoverage: in 400 simulations, with and without differences between cameras, the pooled 95 % interval contains the truth in 0.92 to 0.98 of cases: 0.95
+// within 2.7 standard deviations of a binomial law.
 func TestCoverage(t *testing.T) {
 	suite.Calculation(t)
 	for _, c := range []struct {
@@ -173,20 +173,20 @@ func TestCoverage(t *testing.T) {
 				told++
 			}
 		}
-		t.Logf("%d cameras known to %g that differ by %g: %.3f of states, %.3f of means, %.3f of shares (DerSimonian and Laird: %.3f); told to differ in %.3f", c.cameras, c.sd, c.between,
+		t.Logf("%d cameras with errors of %g that differ by %g: %.3f of states covered, %.3f of means, %.3f of shares (DerSimonian and Laird: %.3f); reported as different in %.3f", c.cameras, c.sd, c.between,
 			float64(held)/draws, float64(mean)/draws, float64(shares)/draws, float64(simple)/draws, float64(told)/draws)
 		for _, n := range []int{held, mean, shares} {
 			if share := float64(n) / draws; share < 0.92 || share > 0.98 {
-				t.Errorf("%d cameras known to %g that differ by %g: the interval holds the truth in %.3f", c.cameras, c.sd, c.between, share)
+				t.Errorf("%d cameras with errors of %g that differ by %g: the interval contains the truth in %.3f", c.cameras, c.sd, c.between, share)
 			}
 		}
 		if c.between == 0 && told > draws/20 {
-			t.Errorf("cameras that do not differ were told to in %d of %d", told, draws)
+			t.Errorf("equal cameras were reported as different in %d of %d cases", told, draws)
 		}
 	}
 }
 
-// derSimonian is the estimate of DerSimonian and Laird of the first state, with a normal interval: what Pool is held beside.
+// derSimonian returns the estimate of DerSimonian and Laird for the first state, with a normal interval, for comparison with Pool.
 func derSimonian(cameras []Camera) Interval {
 	var w, w2, wx, q float64
 	for _, c := range cameras {
@@ -205,7 +205,7 @@ func derSimonian(cameras []Camera) Interval {
 	return about(math.Exp(wx/w), 1/math.Sqrt(w))
 }
 
-// TestSays: the sentence, and that differing cameras are told.
+// TestSays: the sentence describes the law and reports differing cameras.
 func TestSays(t *testing.T) {
 	two := seen(0.01, 0.1, 1)
 	two.Rates, two.Nats = []float64{0, 1, 2, 0}, 5
@@ -235,7 +235,7 @@ func TestSays(t *testing.T) {
 	}
 }
 
-// TestCheck: a law that cannot be one is refused.
+// TestCheck: Check refuses an impossible law.
 func TestCheck(t *testing.T) {
 	good := seen(0.05, 0.1, 1)
 	if err := good.Check(); err != nil {
@@ -263,7 +263,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// FuzzPool: whatever passes Check pools to states whose numbers are some, in order, with shares that add up.
+// FuzzPool: for all laws that pass Check, Pool returns valid states, ordered by D, with shares that add up.
 func FuzzPool(f *testing.F) {
 	f.Add(1.0, 0.9, 1.1, 2.0, 1.5, 3.0, 0.3, uint64(100), uint64(10))
 	f.Add(1e-300, 0.0, 1e-299, 1e300, 1e-300, 1e308, 0.0, uint64(1), uint64(math.MaxUint64))
@@ -279,18 +279,18 @@ func FuzzPool(f *testing.F) {
 			all += s.Share.Value
 			for _, n := range []float64{s.D.Value, s.D.High, s.Share.Value, s.Share.Low, s.Share.High} {
 				if math.IsNaN(n) || n < 0 {
-					t.Fatalf("%+v of %+v and %+v", s, a, b)
+					t.Fatalf("found state %+v from %+v and %+v", s, a, b)
 				}
 			}
 		}
 		if math.Abs(all-1) > 2*tolerance {
-			t.Fatalf("shares add up to %g of %+v and %+v", all, a, b)
+			t.Fatalf("shares add up to %g for %+v and %+v", all, a, b)
 		}
 		l.Says()
 	})
 }
 
-// BenchmarkPool is the most that the command pools: as many cameras and states as it takes.
+// BenchmarkPool times the largest allowed number of cameras and states.
 func BenchmarkPool(b *testing.B) {
 	var cameras []Camera
 	for i := range MostCameras {

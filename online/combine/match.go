@@ -8,7 +8,7 @@ import (
 // member is a state of a camera.
 type member struct{ camera, state int }
 
-// kind is a state of the experiment: one or more states of cameras that are the same.
+// kind is a state of the experiment: one or more states of cameras that count as the same.
 type kind struct {
 	members  []member
 	readings []reading
@@ -16,7 +16,7 @@ type kind struct {
 	likely   []float64 // log likelihood for each τ
 }
 
-// neighbours is how far up the list of kinds match looks for a partner of a kind: kinds in between are states of the same camera.
+// neighbours is the largest distance in the list of kinds at which match searches for a partner. Kinds in between can only be states of the same camera.
 const neighbours = MostStates
 
 // pair holds two kinds.
@@ -46,7 +46,7 @@ func (k *kind) apart(o *kind) bool {
 	return false
 }
 
-// presence returns the log evidence of that many kinds, of which cameras see members states. Each camera sees each kind with an unknown
+// presence returns the ln evidence of the given number of kinds, if the cameras see members states in total. Each camera sees each kind with an unknown
 // probability, uniform on 0 to 1. So a kind that few cameras see costs evidence, and more with more cameras.
 func presence(kinds, cameras, members int) float64 {
 	missing := kinds*cameras - members
@@ -56,7 +56,7 @@ func presence(kinds, cameras, members int) float64 {
 	return a + b - c
 }
 
-// match finds which states of cameras are the same. It merges the two kinds that raise the evidence most, until none does.
+// match finds which states of cameras are the same. It repeatedly merges the two kinds whose merger raises the evidence most, until no merger does.
 func match(cameras []Camera) (kinds []*kind, b *between) {
 	b = newBetween(differD)
 	for i := range cameras {
@@ -96,7 +96,7 @@ func rise(kinds []*kind) {
 	})
 }
 
-// gain returns the rise in likelihood for each τ if two kinds are one.
+// gain returns, for each τ, the increase in ln likelihood from merging two kinds.
 func gain(a, b, one *kind) []float64 {
 	g := make([]float64, len(one.likely))
 	for i := range g {
@@ -105,7 +105,7 @@ func gain(a, b, one *kind) []float64 {
 	return g
 }
 
-// joined returns the log evidence after the likelihood of every τ has risen by by.
+// joined returns the ln evidence after an increase of the ln likelihood of each τ by by.
 func joined(b *between, by []float64) float64 {
 	after := make([]float64, len(by))
 	for t, g := range by {
@@ -114,7 +114,7 @@ func joined(b *between, by []float64) float64 {
 	return total(after)
 }
 
-// likeliest returns the two kinds whose merger has the most evidence, and the merged kind; nil if no two may merge. known caches merged kinds.
+// likeliest returns the two kinds whose merger has the most evidence, and the merged kind, or nil if no two may merge. known caches merged kinds.
 func likeliest(kinds []*kind, b *between, known map[pair]*kind) (first, second int, one *kind) {
 	most := math.Inf(-1)
 	for i, k := range kinds {

@@ -9,15 +9,15 @@ type Law struct {
 	Cameras       int
 	Tracks, Steps uint64
 	D             Interval // mean over the objects' time, µm²/s; zero if no camera has one
-	States        []State  // by rising D
+	States        []State  // by ascending D
 	Seen          []int    // number of cameras that see each state
 	Spread        Interval // sd of ln D within a state; zero if no camera gives one
-	Differ        float64  // sd of ln D from camera to camera; 0 if not evident
+	Differ        float64  // sd of ln D between cameras; 0 if not evident
 	Rates         []float64
 	Nats          float64
 }
 
-// Pool makes one law from the laws of at most MostCameras cameras that passed Check.
+// Pool combines the laws of at most MostCameras cameras, which must have passed Check.
 func Pool(cameras []Camera) *Law {
 	kinds, b := match(cameras)
 	l := &Law{Cameras: len(cameras), Differ: b.differ()}
@@ -41,7 +41,7 @@ func Pool(cameras []Camera) *Law {
 	return l
 }
 
-// meanD returns the mean D of all cameras. Cameras may also differ in it by their objects, so it has a τ of its own.
+// meanD returns the mean D of all cameras. The mean D may also differ by the cameras' objects, so it has its own τ.
 func meanD(cameras []Camera) Interval {
 	var readings []reading
 	for i := range cameras {
@@ -57,8 +57,8 @@ func meanD(cameras []Camera) Interval {
 	return common(readings, b)
 }
 
-// share returns a state's fraction of the time of all objects: weighted by steps, with the errors and the differences of the cameras that see
-// the state.
+// share returns a state's fraction of the objects' time, weighted by steps. Its interval includes the errors of the cameras that see the state, and their
+// differences.
 func share(k *kind, cameras []Camera, weights []float64) Interval {
 	value := 0.0
 	var readings []reading
@@ -78,7 +78,7 @@ func share(k *kind, cameras []Camera, weights []float64) Interval {
 	if len(readings) > 1 {
 		b.learn(newKind(nil, readings, b.tau).likely)
 	} else {
-		b.tau, b.weight = b.tau[:1], b.weight[:1] // one camera's own error
+		b.tau, b.weight = b.tau[:1], b.weight[:1] // use only the camera's own error
 	}
 	at := logit(value)
 	var mixture []normal
@@ -93,7 +93,7 @@ func share(k *kind, cameras []Camera, weights []float64) Interval {
 	return Interval{value, logistic(v.Low), logistic(v.High)}
 }
 
-// odds returns the reading of a share, by the known end of its interval, and no more precise than a count of that many tracks.
+// odds returns the reading of a share, from the known ends of its interval. Its error is at least the error of a count of the given number of tracks.
 func odds(s Interval, tracks float64) reading {
 	r := reading{at: logit(s.Value)}
 	least := 1 / math.Sqrt(max(tracks, 1)*s.Value*(1-s.Value))
@@ -112,7 +112,7 @@ func odds(s Interval, tracks float64) reading {
 func logit(p float64) float64    { return math.Log(p / (1 - p)) }
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// spread returns the spread of ln D within a state, weighted by steps. A camera without one counts as zero.
+// spread returns the spread of ln D within a state, weighted by steps. A camera without a spread counts as zero.
 func spread(cameras []Camera, weights []float64) (v Interval) {
 	variance := 0.0
 	for i := range cameras {
@@ -129,8 +129,8 @@ func spread(cameras []Camera, weights []float64) (v Interval) {
 	return v
 }
 
-// rates returns the rates of switching, weighted by the steps in the state that objects leave, if every camera sees every state and has rates.
-// It adds up the evidence of all.
+// rates returns the rates of switching, weighted by the steps in the state that objects leave, and the summed evidence. It returns none unless every camera
+// sees every state and has rates.
 func rates(kinds []*kind, cameras []Camera) (rates []float64, nats float64) {
 	n := len(kinds)
 	if n < 2 {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// switching is the log likelihood ratio at which objects count as switching: twenty to one, as for one camera.
+// switching is the ln likelihood ratio at which objects count as switching: odds of twenty to one, as for one camera.
 var switching = math.Log(20)
 
-// told is the number of states that the sentence names.
+// told is the largest number of states that the sentence lists.
 const told = 12
 
-// Says returns the law as a sentence.
+// Says describes the law in a sentence.
 func (l *Law) Says() string {
 	var text strings.Builder
 	if l.Cameras == 1 {

@@ -4,11 +4,10 @@
 //
 //	2 Δln-likelihood(v > 0 against v = 0) > 9.5  and  the lower limit of v > 0.01 × the largest v,   (6)
 //
-// inactive when the upper limit lies below that threshold, undecided between and before 100 transitions. A decision holds until v
-// itself crosses the threshold or the ratio falls below 4.5, which noise alone exceeds once in a hundred times. This hysteresis adds no
-// false alarm: of 900 dimensions of noise none was ever called active in 2000 transitions, of 900 that move with 0.003 of the largest
-// one, with and without it. At the threshold itself decisions change 0.5 times instead of 2.0. The dimensions must be comparable
-// (whitened at export), and not mixed with inactive ones.
+// It is inactive when the upper limit lies below this threshold, and undecided otherwise and before 100 transitions. A decision stays until v itself crosses
+// the threshold or the ratio falls below 4.5, which noise alone exceeds once in a hundred times. This hysteresis adds no false alarm: with and without it, no
+// dimension of 900 was ever active in 2000 transitions if it had noise only, or a v of 0.003 of the largest. For a v at the threshold, decisions change 0.5
+// times instead of 2.0. The dimensions must be comparable (whitened at export), and active dimensions not mixed with inactive ones.
 
 package diffusion
 
@@ -18,15 +17,15 @@ import "driftscope/internal/flow/latent"
 const (
 	activeRatio      = 9.5  // likelihood ratio of motion against none; noise alone exceeds it once in a thousand
 	remainRatio      = 4.5  // ratio that an active dimension must keep; noise alone exceeds it once in a hundred
-	ActiveShare      = 0.01 // of the largest σ²
-	DecideAfter      = 100  // transitions; with fewer every dimension is undecided
+	ActiveShare      = 0.01 // fraction of the largest σ²
+	DecideAfter      = 100  // transitions; with fewer, every dimension is undecided
 	leastTransitions = 10   // transitions before any figure
 )
 
-// decide writes which dimensions move: active if motion is certain and its lower limit exceeds the threshold, inactive if the upper limit
-// lies below it, undecided if the interval straddles it. dst holds the last decision. It changes only when the estimate itself crosses the
-// threshold, or motion becomes doubtful, so that a dimension near a limit does not flicker. n is the number of transitions. The same
-// figures repeat a decision.
+// decide writes into dst which dimensions move: active if motion is certain and the lower limit exceeds the threshold, inactive if the upper limit is below
+// it, undecided if the interval includes it. dst contains the last decisions. A decision changes only when the estimate itself crosses the threshold or
+// motion becomes doubtful, so a dimension near a limit does not flicker. n is the number of transitions. Repeated with the same figures, decide changes
+// nothing.
 func decide(dst []latent.Activity, found []Estimate, n float64) (active int) {
 	threshold := ActiveShare * largestMoving(dst, found)
 	for i, d := range found {

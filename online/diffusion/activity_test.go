@@ -9,7 +9,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// A decision stands until the estimate has crossed the threshold, 0.01 here, or motion has become doubtful.
+// A decision stays until the estimate has crossed the threshold, 0.01 here, or motion has become doubtful.
 func TestDecisionsStand(t *testing.T) {
 	largest := Estimate{V: 1, Low: 0.9, High: 1.1, Ratio: 500}
 	clear := Estimate{V: 0.02, Low: 0.015, High: 0.03, Ratio: 30}
@@ -31,7 +31,7 @@ func TestDecisionsStand(t *testing.T) {
 	} {
 		dst := make([]latent.Activity, 2)
 		decide(dst, []Estimate{largest, c.before}, 300)
-		for range 2 { // the second time changes nothing
+		for range 2 { // the second call changes nothing
 			if decide(dst, []Estimate{largest, c.d}, 300); dst[1] != c.want {
 				t.Errorf("%s: %s, want %s", c.name, dst[1], c.want)
 			}
@@ -39,8 +39,8 @@ func TestDecisionsStand(t *testing.T) {
 	}
 }
 
-// At the threshold itself, where an estimate crosses it again and again, decisions change a third as often as without memory (0.5 to 2.0
-// times in 2000 frames, measured on 900 dimensions); what is noise alone stays inactive (0 changes in 900). Limits are twice the first, and 1.
+// If the true value is at the threshold, the estimate crosses it again and again. Decisions then change 0.5 times in 2000 frames, instead of 2.0 times
+// without hysteresis (measured on 900 dimensions). Dimensions of pure noise stay inactive (0 changes in 900). The limits are twice the measured rate, and 1.
 func TestDecisionsDoNotFlicker(t *testing.T) {
 	const dimensions = 16
 	for v, limit := range map[float64]int{0.01: 45, 0: 1} {

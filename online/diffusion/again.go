@@ -10,7 +10,7 @@ func (b *Banks) Clone() *Banks {
 	for _, one := range b.banks {
 		k := len(one.psi)
 		fresh := &bank{psi: one.psi, lnPsi: make([]float64, k), z: make([]float64, k), p: make([]float64, k), a: make([]float64, k), l: make([]float64, k), s: make([]float64, k)}
-		if one.exposure > 0 { // its filters of R < 0 have a grid of their own
+		if one.exposure > 0 { // its filters of R < 0 have their own grid
 			fresh.psi = make([]float64, k)
 		}
 		c.banks = append(c.banks, fresh)
@@ -19,7 +19,7 @@ func (b *Banks) Clone() *Banks {
 	return c
 }
 
-// Copy replaces b by from, in b's memory. Both have the same dimension, exposure and γ.
+// Copy copies the state of from into b, in b's memory. Both must have the same dimension, exposure and γ.
 func (b *Banks) Copy(from *Banks) {
 	copy(b.Found, from.Found)
 	b.Transitions, b.Seconds = from.Transitions, from.Seconds
@@ -40,8 +40,8 @@ func (b *bank) copy(from *bank) {
 	}
 }
 
-// Follow learns the latents of a track from row from to row to - 1, about the drift of f. t is working memory; afterwards it belongs to the last of them.
-// Follow chooses the filter that supplies the drift's centre again whenever the number of transitions has doubled.
+// Follow learns from the latents in rows [from, to) of a track, relative to the drift f. t is working memory; afterwards it is the tangent at the last of
+// these latents. Whenever the number of transitions has doubled, Follow chooses again the filter that supplies the tangent's centre.
 func (b *Banks) Follow(track *Track, from, to int, f *drift.Field, t *drift.Tangent) {
 	t.Renew()
 	b.Refresh()

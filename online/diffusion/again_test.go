@@ -10,7 +10,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// tracked is a track of two paths of dz = dW, the second beginning at row 300.
+// tracked returns a track of two paths of dz = dW. The second begins at row 300.
 func tracked(n int) *Track {
 	t, rng := NewTrack(2, n), onlinetest.Rand(3)
 	first, second := observed(n, 0.5, 0, rng), observed(n, 0.5, 0, rng)
@@ -24,7 +24,8 @@ func tracked(n int) *Track {
 	return t
 }
 
-// Banks that follow a track in parts, as copies or not, know what those know that were given its latents; and who goes on leaves what it came from as it was.
+// Banks that follow a track in parts, also through copies, equal banks that were given its latents directly. A clone that learns more leaves its original
+// unchanged.
 func TestFollow(t *testing.T) {
 	const n = 900
 	track, none := tracked(n), drift.NewField(nil, drift.NoCorrection(2))
@@ -34,7 +35,7 @@ func TestFollow(t *testing.T) {
 			if dt == 0 {
 				want.Start(track.Row(k))
 			} else {
-				want.Step(track.Row(k), dt, tangent) // no drift anywhere
+				want.Step(track.Row(k), dt, tangent) // zero drift
 			}
 		}
 		got := NewBanks(2, 0.999, exposure)
@@ -46,7 +47,7 @@ func TestFollow(t *testing.T) {
 		other.Copy(kept)
 		for _, copied := range []*Banks{kept, other} {
 			if !reflect.DeepEqual(copied.banks, got.banks) || !reflect.DeepEqual(copied.Found, got.Found) || copied.Transitions != got.Transitions || copied.Seconds != got.Seconds {
-				t.Errorf("exposure %v: a copy is not what it is of", exposure)
+				t.Errorf("exposure %v: the copy differs from its original", exposure)
 			}
 		}
 		want.Refresh()
@@ -57,8 +58,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A drift that is followed is not diffusion: of a spring of 80/s, whose steps are 0.8 of where it is, σ² is 1, and without its drift far from it. 1,000 transitions
-// know σ² to a tenth at r = 0.5; three of these are allowed.
+// A known drift does not count as diffusion. For a spring of 80/s, whose steps are 0.8 of the displacement, σ² is 1 with the drift, and far from 1 without
+// it. 1,000 transitions give σ² to a tenth at r = 0.5; three of these are allowed.
 func TestFollowKnowsTheDrift(t *testing.T) {
 	const n, decay = 1000, 0.2
 	spring := drift.NoCorrection(1)

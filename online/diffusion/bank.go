@@ -1,10 +1,9 @@
 // Diffusion
 //
-// Kernels keep the symbols of the equations: v = σ², psi = ψ, z and p a filter's mean and variance, a = A, l = L, s = ΠS, n and n2 = n and
-// n₂, dt0 = Δt₀.
+// The code uses the symbols of the equations: v = σ², psi = ψ, z and p a filter's mean and variance, a = A, l = L, s = ΠS, n and n2 = n and n₂, dt0 = Δt₀.
 //
-// Naive quadratic variation mean(D²)/Δt is too large by 2R/Δt: localisation noise looks like motion. Two estimators avoid this bias.
-// With D = e of (2) in online/drift and D₊ the next one, the covariance-based one (Vestergaard, Blainey and Flyvbjerg 2014) is
+// Naive quadratic variation mean(D²)/Δt is too large by 2R/Δt: localisation noise looks like motion. Two estimators avoid this bias. D is e of (2) in
+// online/drift, and D₊ is the next D. The covariance-based estimator (Vestergaard, Blainey and Flyvbjerg 2014) is
 //
 //	v = (mean D² + 2 mean DD₊)/mean Δt,  ε = -2 mean DD₊/(vΔt)                               (4)
 //	var v = v²[(6 + 4ε + 2ε²)/n + 4(1+ε)²/n²]
@@ -16,18 +15,18 @@
 //	A = A + e²/S;  L = L + ln S;  n = n + 1;  n₂ = n₂ + 1;  every 32 first γ³²A, γ³²L, γ³²n, γ⁶⁴n₂
 //	ln-likelihood(v, ψ) = -(n/n₂)½[n ln R + A/R + L],  R = vΔt₀/ψ;  at its maximum R = A/n
 //
-// The forecast ẑ = c + μ(c)Δt + F(z - c), F = 1 + Δt ∂μᵢ/∂zᵢ(c), linearises the drift about c, the filtered latent of the most
-// likely ψ. A bank without drift mistakes mean reversion for noise (0.73 instead of 1 at r = 16, κ = 4/s, Δt = 0.01 s), and a whirl for
-// diffusion. So every slice of refinement returns banks that have followed the whole memory with the slice's own drift (again.go). Without
-// them σ² of a whirl was 13 times too large once its drift was learnt. Residuals of the drift's fit then make v smaller by the share of the
-// fields in the transitions. Δt₀ is the first time step. γ forgets 32 transitions at a time, so that one logarithm serves all of them.
-// Cubics interpolate ln A and L between the grid's points, because 1e5 transitions resolve ψ better than the grid.
+// The forecast ẑ = c + μ(c)Δt + F(z - c), F = 1 + Δt ∂μᵢ/∂zᵢ(c), linearises the drift about c, the filtered latent of the most likely ψ. A bank without drift
+// mistakes mean reversion for noise (v is 0.73 instead of 1 at r = 16, κ = 4/s, Δt = 0.01 s), and a whirl for diffusion. So every slice of refinement returns
+// banks that have followed the whole memory with the slice's own drift (again.go). Without such banks, σ² of a whirl was 13 times too large once its drift
+// was learnt. With them, v is too small by the number of fitted fields over the number of transitions. Δt₀ is the first time step. γ forgets 32 transitions
+// at a time, so one logarithm serves all of them. Cubics interpolate ln A and L between the grid's points, because 1e5 transitions resolve ψ better than the
+// grid.
 //
-// The interval of v holds the values whose likelihood, maximised over ψ (and R), lies within 1.92 of its maximum. It reaches 0 if ψ = 0
-// does. The alternative is an integral over ψ with priors flat in ln v and ln ψ. On 300 simulated runs each, the profile interval
-// covers 0.93 to 0.97 at every n from 30 to 30000 and r from 0.02 to 16, with and without forgetting. The integral covers 0.88 to 0.98, its
-// worst at r = 0.1, where the prior dominates. So only the profile is computed and published.
-// If the bank finds no noise at all (ψ > 1e3) and DD₊ is positive by three standard errors, (4) is used.
+// The interval of v contains the values whose log-likelihood, maximised over ψ (and R), lies within 1.92 of its maximum. It includes 0 if ψ = 0 lies within
+// 1.92 too. The alternative is an integral over ψ with priors flat in ln v and ln ψ. On 300 simulated runs each, the profile interval covers 0.93 to 0.97 at
+// every n from 30 to 30000 and r from 0.02 to 16, with and without forgetting. The integral covers 0.88 to 0.98; it is worst at r = 0.1, where the prior
+// dominates. So only the profile is computed and published. If the bank finds no noise at all (ψ > 1e3) and DD₊ is positive by three standard errors, (4) is
+// used.
 
 package diffusion
 
@@ -44,8 +43,8 @@ const (
 	gridHigh = 1e4
 )
 
-// half95 is half the 95 % point of χ² with one degree of freedom, the profile likelihood's drop at the interval's ends;
-// Quantile95 is its square root's normal quantile.
+// halfChi95 is half the 95 % point of χ² with one degree of freedom, the drop of the profile log-likelihood at the interval's ends. Quantile95 is the square
+// root of the 95 % point.
 const (
 	halfChi95  = 1.920729
 	Quantile95 = 1.959964
@@ -53,13 +52,13 @@ const (
 
 // Estimate holds one latent dimension's σ² and noise. Intervals are 95 %.
 type Estimate struct {
-	V, Low, High float64 // σ² and its profile interval, latent²/s; Low is 0 unless rest is excluded
+	V, Low, High float64 // σ² and its profile interval, latent²/s; Low is 0 if the data are compatible with rest
 	FilterNoise  float64 // R minus the part that blur removes, latent², at least 0: the noise of a filter
 	Noise        float64 // R itself
 	Ratio        float64 // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
 }
 
-// newGrid returns the bank's ψ = σ²Δt₀/R, ascending, newGrid()[0] = 0.
+// newGrid returns the bank's ψ = σ²Δt₀/R in ascending order. The first is 0.
 func newGrid() []float64 {
 	psi := make([]float64, 1+gridSize)
 	span := math.Log(gridHigh / gridLow)
@@ -69,26 +68,26 @@ func newGrid() []float64 {
 	return psi
 }
 
-// A block is the number of transitions after which the bank takes logarithms and forgets, both at once: a logarithm costs as much as three
-// filter steps. A block ends early if time steps are so unequal that the product of S of the largest ψ would soon overflow.
+// After each block of blockSize transitions, the bank takes logarithms and forgets. A logarithm costs as much as three filter steps. A block ends early if
+// time steps are so unequal that the product of S for the largest ψ would soon overflow.
 const (
 	blockSize   = 32
 	mostProduct = 1e150
 )
 
-// bank holds one latent dimension's Kalman bank, (5), and the sums of the covariance-based estimator, (4).
-// Every filter of the bank runs with R = 1, so that one pass serves every R.
+// bank holds one latent dimension's Kalman bank, (5), and the sums of the covariance-based estimator, (4). Every filter of the bank runs with R = 1, so one
+// pass serves every R.
 type bank struct {
-	psi         []float64 // shared and never written, except the entries with R < 0
+	psi         []float64 // shared and immutable, except the entries with R < 0
 	lnPsi       []float64 // 0 for ψ = 0
 	nonNegative int       // number of entries with R ≥ 0; blur.go handles the others, with R < 0
-	exposure    float64   // s
+	exposure    float64   // exposure time, s
 	z, p        []float64 // filtered mean, latent; its variance, in units of R
 	a           []float64 // A = Σ e²/S
-	l, s        []float64 // L = Σ ln S up to the last block, and Π S in this one; logS gives it whole
-	inBlock     int       // transitions in this block, blockSize at most
+	l, s        []float64 // L = Σ ln S up to the last block, and Π S in the current block; logS combines both
+	inBlock     int       // transitions in the current block, at most blockSize
 	n, n2       float64   // Σ of the transitions' weights and of their squares; equal without forgetting
-	seconds     float64   // Σ of their time steps
+	seconds     float64   // Σ of the weighted time steps
 	dt0         float64   // the first time step, s
 	forget      float64   // γ
 	best        int       // index of the ψ whose filter represents the dimension, renewed by profile.estimate
@@ -150,8 +149,8 @@ func (b *bank) step(m, dt float64, line drift.Line) {
 	b.previous = m
 }
 
-// filter advances the filters of R ≥ 0 to measurement m: forecasts are f·z + shift, and their variance grows by ψ·stretch. Because R is 1,
-// 1/S of an innovation remains, and p is 1 - 1/S.
+// filter advances the filters of R ≥ 0 to measurement m. Forecasts are f·z + shift, and their variance grows by ψ·stretch. Because R is 1, the fraction 1/S
+// of an innovation remains, and p is 1 - 1/S.
 func (b *bank) filter(m, f, shift, stretch float64) {
 	psi, square, beyond := b.psi[:b.nonNegative], f*f, m-shift
 	z, p, a, all := b.z[:len(psi)], b.p[:len(psi)], b.a[:len(psi)], b.s[:len(psi)]
@@ -202,15 +201,15 @@ func (c *increments) scale(keep float64) {
 	c.lags *= keep
 }
 
-// covarianceBased returns the covariance-based σ² with its normal interval. ok is false if the bank is more accurate. The bank cannot
-// represent positively correlated increments (motion blur, R < σ²Δt/6), so only these use this estimator.
+// covarianceBased returns the covariance-based σ² with its normal interval. The bank cannot represent positively correlated increments (motion blur, R <
+// σ²Δt/6), so this estimator serves for them. In all other cases ok is false.
 func (b *bank) covarianceBased() (d Estimate, ok bool) {
 	c := &b.cve
 	if c.lags < 2 || c.square == 0 {
 		return Estimate{}, false
 	}
 	square, lag := c.square/c.squares, c.lag/c.lags
-	count := c.lags * b.n / b.n2 // independent increments: forgetting weighs them unequally
+	count := c.lags * b.n / b.n2 // effective number of increments, because forgetting weights them unequally
 	if lag < 3*square/math.Sqrt(count) {
 		return Estimate{}, false
 	}

@@ -12,8 +12,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// observed is a path of dz = -kappa z dt + dW with v = 1, started in its stationary law (or at 0), measured with noise
-// R = r v dt.
+// observed returns n measurements of dz = -kappa z dt + dW with v = 1 and noise R = r v dt. The path starts in its stationary law, or at 0 without one.
 func observed(n int, r, kappa float64, rng *rand.Rand) []float64 {
 	m, z := make([]float64, n), 0.0
 	if kappa > 0 {
@@ -28,7 +27,7 @@ func observed(n int, r, kappa float64, rng *rand.Rand) []float64 {
 	return m
 }
 
-// banked folds m into a new bank with the drift slope·z.
+// banked returns a bank that has learnt from m with the drift slope·z.
 func banked(m []float64, slope, forget float64) *bank {
 	b := newBank(newGrid(), forget)
 	b.start(m[0])
@@ -62,7 +61,7 @@ func TestBankIsTheExactLikelihood(t *testing.T) {
 		if err := ch.SolveVecTo(&x, d); err != nil {
 			t.Fatal(err)
 		}
-		// Two ways of summing 60 terms whose sizes differ by the condition number, up to 1e4.
+		// The two sums have 60 terms whose sizes differ by the condition number, up to 1e4.
 		onlinetest.Within(t, "A", []float64{b.a[k]}, []float64{mat.Dot(d, &x)}, 1e-9)
 		onlinetest.Within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
 	}
@@ -99,7 +98,7 @@ func TestUnequalStepsAreTheExactLikelihood(t *testing.T) {
 	onlinetest.Within(t, "L", []float64{b.logS(k)}, []float64{ch.LogDet()}, 1e-9)
 }
 
-// Forgetting weighs a transition by γ³² for every block that has ended since, and an estimate may be read within one.
+// Forgetting weights a transition by γ³² for every block that has ended since. An estimate may be read within a block.
 func TestForgettingInBlocks(t *testing.T) {
 	const gamma, k = 0.995, 60
 	rng := onlinetest.Rand(3)
@@ -119,7 +118,7 @@ func TestForgettingInBlocks(t *testing.T) {
 	}
 }
 
-// summary is what the table of the method reports of an estimator over many runs.
+// summary holds the figures of an estimator over many runs.
 type summary struct{ mean, sd, coverage float64 }
 
 // measure runs an estimator of v = 1 on many seeds.
@@ -136,18 +135,18 @@ func measure(runs int, one func(seed uint64) Estimate) summary {
 	return summary{mean, sd, float64(covered) / float64(runs)}
 }
 
-// TestTable compares with the standard deviations of a prototype in NumPy, 300 runs a row. With S = 100 runs a mean is known to sd/10 and a coverage of 0.95 to 0.022: the mean may
-// miss 1 by 0.02 (a likelihood maximum's own bias at these N) and three of its standard errors, the coverage 0.95 by three.
+// TestTable compares with the standard deviations of a prototype in NumPy, from 300 runs per row. 100 runs give a mean to sd/10 and a coverage of 0.95 to
+// 0.022. The mean may differ from 1 by 0.02, the bias of a likelihood maximum at these N, plus three standard errors, and the coverage from 0.95 by three.
 func TestTable(t *testing.T) {
 	const runs = 100
 	q := new(profile)
 	for _, c := range []struct {
 		n        int
 		r, kappa float64
-		sd       float64 // as tabulated
+		sd       float64 // sd of the prototype
 	}{
 		{1000, 0.02, 0, 0.07}, {1000, 0.1, 0, 0.08}, {1000, 1, 0, 0.11}, {1000, 16, 0, 0.18}, {300, 4, 0, 0.24},
-		{1000, 1, 4, 0.11}, {1000, 16, 4, 0.20}, // strong mean reversion: the bank must know the drift
+		{1000, 1, 4, 0.11}, {1000, 16, 4, 0.20}, // strong mean reversion; the bank needs the drift
 	} {
 		s := measure(runs, func(seed uint64) Estimate {
 			return q.estimate(banked(observed(c.n, c.r, c.kappa, onlinetest.Rand(seed)), -c.kappa, 1))
@@ -156,7 +155,7 @@ func TestTable(t *testing.T) {
 		if math.Abs(s.mean-1) > 0.02+3*c.sd/math.Sqrt(runs) {
 			t.Errorf("N=%d r=%g kappa=%g: mean %.3f, want 1", c.n, c.r, c.kappa, s.mean)
 		}
-		if s.sd > 1.25*c.sd { // a standard deviation is known to 7 %
+		if s.sd > 1.25*c.sd { // 100 runs give a standard deviation to 7 %
 			t.Errorf("N=%d r=%g kappa=%g: sd %.3f, want %.2f", c.n, c.r, c.kappa, s.sd, c.sd)
 		}
 		if math.Abs(s.coverage-0.95) > 0.066 {
@@ -226,7 +225,7 @@ func BenchmarkFigures(b *testing.B) {
 	}
 }
 
-// What a drift beyond floating point leaves of a bank gives no figures.
+// A bank after an overflowing drift gives no figures.
 func TestFiguresOfNoNumbers(t *testing.T) {
 	b := newBank(newGrid(), 1)
 	b.start(0)
@@ -234,6 +233,6 @@ func TestFiguresOfNoNumbers(t *testing.T) {
 		b.step(float64(k%3), onlinetest.Step, drift.Line{Mu: math.NaN()})
 	}
 	if d := new(profile).estimate(b); d != (Estimate{}) {
-		t.Errorf("figures %+v of no numbers", d)
+		t.Errorf("found figures %+v from a bank without finite sums", d)
 	}
 }

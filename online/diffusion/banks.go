@@ -13,15 +13,15 @@ import (
 // Banks holds the Kalman banks of all dimensions, and their estimates at the last Refresh.
 type Banks struct {
 	Found       []Estimate // per dimension
-	Transitions float64    // transitions behind Found; 0 before the first figures
-	Seconds     float64    // Σ of their time steps
+	Transitions float64    // transitions that Found uses; 0 before the first figures
+	Seconds     float64    // Σ of the time steps of these transitions
 
 	banks   []*bank
 	latent  []float64 // working memory of Filtered
 	profile profile   // working memory of Refresh
 }
 
-// NewBanks returns empty banks. They forget by γ per transition. A measurement is the mean of z over the exposure.
+// NewBanks returns empty banks. forget is γ, the factor per transition. A measurement is the mean of z over the exposure.
 func NewBanks(dim int, forget float64, exposure time.Duration) *Banks {
 	b := &Banks{Found: make([]Estimate, dim), latent: make([]float64, dim)}
 	psi := newGrid()
@@ -40,14 +40,14 @@ func (b *Banks) Start(m []float64) {
 	}
 }
 
-// Step learns from measurement m, dt seconds after the last, about the drift's tangent.
+// Step learns from measurement m, dt seconds after the last, relative to the drift's tangent.
 func (b *Banks) Step(m []float64, dt float64, t *drift.Tangent) {
 	for i, one := range b.banks {
 		one.step(m[i], dt, t.Line(i))
 	}
 }
 
-// Filtered lends the filtered latent by the most likely filter of each bank, until the next call.
+// Filtered returns the filtered latent by the most likely filter of each bank. The slice is valid until the next call.
 func (b *Banks) Filtered() []float64 {
 	for i, one := range b.banks {
 		b.latent[i] = one.z[one.best]
@@ -105,11 +105,11 @@ func ArchiveFound(a *archive.Codec, found []Estimate, decided []latent.Activity)
 		f := &found[i]
 		a.Magnitudes(&f.V, &f.Low, &f.High, &f.FilterNoise, &f.Noise, &f.Ratio)
 		archiveActivity(a, &decided[i])
-		a.Require(decided[i] != latent.Active || f.V > 0, "dimension %d moves, and its σ² is %g", i, f.V)
+		a.Require(decided[i] != latent.Active || f.V > 0, "dimension %d is active with a σ² of %g", i, f.V)
 	}
 }
 
-// archiveActivity reads or writes a decision. A missing one is undecided.
+// archiveActivity reads or writes a decision. A missing decision counts as undecided.
 func archiveActivity(a *archive.Codec, v *latent.Activity) {
 	all := [...]latent.Activity{latent.Undecided, latent.Inactive, latent.Active}
 	code := uint64(max(0, slices.Index(all[:], *v)))
@@ -129,7 +129,7 @@ func (b *bank) archive(a *archive.Codec) {
 			a.Magnitudes(&list[k])
 		}
 	}
-	for k := range b.s { // beyond archive.Largest after very unequal steps
+	for k := range b.s { // may exceed archive.Largest after very unequal steps
 		a.Bits(&b.s[k])
 		a.Require(b.s[k] > 0 && b.s[k] <= math.MaxFloat64, "a product of variances of %g", b.s[k])
 	}

@@ -4,12 +4,12 @@
 //
 //	var D = vΔt - vE/3 + 2R,  cov(D, D₊) = vE/6 - R                                            (23)
 //
-// just as after a flash with a noise of variance R' = R - vE/6, at any time steps (Berglund 2010, whose R is E/6Δt). So (5) holds with R' for
-// R. Because R' may be negative, the bank has 40 more filters, ψ = vΔt₀/|R'| from 1e4 down to 6Δt₀/E, with R' = -1:
+// These are the increments of instantaneous measurements with noise of variance R' = R - vE/6, at any time steps (Berglund 2010, whose R is E/6Δt). So (5)
+// holds with R' in place of R. Because R' may be negative, the bank has 40 more filters, ψ = vΔt₀/|R'| from 1e4 down to 6Δt₀/E, with R' = -1:
 //
 //	S = P - 1;  z = m + e/S;  p = -P/S = -1 - 1/S                                              (24)
 //
-// (4) is not used then. Estimate.Noise is R. Estimate.FilterNoise is R', or 0 if R' is negative. A spring of κ changes (23) by κE.
+// With an exposure, (4) is not used. Estimate.Noise is R. Estimate.FilterNoise is R', or 0 if R' is negative. A spring of κ changes (23) by κE.
 
 package diffusion
 
@@ -20,12 +20,12 @@ import (
 
 const (
 	blurs     = 40     // filters of R < 0
-	blurNoise = 1. / 6 // of σ²E
-	leastTime = 0.75   // of an exposure: the shortest time between two distinct measurements
+	blurNoise = 1. / 6 // in units of σ²E
+	leastTime = 0.75   // shortest time between two measurements, in exposures
 )
 
-// setExposure sets the exposure, s, of an empty bank: a measurement is the mean of z over it. Blur is a noise of variance -σ²E/6, so b gets
-// filters of R < 0, (23) and (24).
+// setExposure sets the exposure, s, of an empty bank: a measurement is the mean of z over it. Blur acts like noise of variance -σ²E/6, so b gets filters of R
+// < 0, (23) and (24).
 func (b *bank) setExposure(exposure float64) {
 	if exposure == 0 {
 		return
@@ -63,8 +63,7 @@ func (b *bank) filterBlurred(m, f, shift, dt float64) {
 	}
 }
 
-// noises returns R without blur, at least 0, as a filter needs it, and R itself. The most likely ψ is b.best. variance is (Σ e²/S)/n there,
-// in units of |R|, and v is σ².
+// noises returns R' with a lower bound of 0, as a filter needs it, and R. variance is |R'| at the most likely ψ, b.best, and v is σ².
 func (b *bank) noises(variance, v float64) (filtered, whole float64) {
 	if b.best >= b.nonNegative {
 		variance = -variance

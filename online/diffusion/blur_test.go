@@ -11,7 +11,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// film gives n measurements of a walk of σ = 1, each the mean over the whole time since the last, in 20 steps, with noise of variance rΔt.
+// film returns n measurements of a walk with σ = 1 and noise of variance rΔt. Each is the mean over the whole time since the last, in 20 steps.
 func film(n int, r float64, seed uint64) []float64 {
 	const inside = 20
 	rng, z, m := onlinetest.Rand(seed), 0.0, make([]float64, n)
@@ -25,7 +25,7 @@ func film(n int, r float64, seed uint64) []float64 {
 	return m
 }
 
-// filmed is the diffusion found in a film by a bank that is told of this exposure.
+// filmed returns the diffusion that a bank with the given exposure finds in a film.
 func filmed(n int, r, exposure float64, seed uint64) Estimate {
 	b := newBank(newGrid(), 1)
 	b.setExposure(exposure)
@@ -39,7 +39,7 @@ func filmed(n int, r, exposure float64, seed uint64) Estimate {
 	return new(profile).estimate(b)
 }
 
-// TestBlurredBankIsTheLikelihood: filters of R < 0 give the density of increments whose neighbours go along, at unequal time steps.
+// TestBlurredBankIsTheLikelihood: filters of R < 0 give the exact density of increments with positively correlated neighbours, at unequal time steps.
 func TestBlurredBankIsTheLikelihood(t *testing.T) {
 	rng := onlinetest.Rand(2)
 	const n, k = 40, 1 + gridSize + 35
@@ -75,9 +75,9 @@ func TestBlurredBankIsTheLikelihood(t *testing.T) {
 	onlinetest.Within(t, "least R", []float64{-onlinetest.Step / b.psi[len(b.psi)-1]}, []float64{-onlinetest.Step / 6}, 1e-12)
 }
 
-// TestExposure: told of the exposure, intervals hold σ² and the mean is right, at any noise. With 400 runs the mean is known to sd/20 and
-// a coverage of 0.95 to 0.011; on the edge of R = 0 the mean is too small as it is without blur, by 3 % of 1000 transitions. The noise is
-// that of the measurement. Not told, figures are too small where blur and noise nearly cancel; the table is in docs/lab/2026-11-21-online-estimator.md.
+// TestExposure: with the right exposure, the intervals cover σ² and the mean is right at any noise. 400 runs give the mean to sd/20 and a coverage of 0.95 to
+// 0.011. At R = 0 the mean is too small by 3 % for 1000 transitions, as it is without blur. The noise found is the measurement's noise. Without the exposure,
+// figures are too small if blur and noise nearly cancel; the table is in docs/lab/2026-11-21-online-estimator.md.
 func TestExposure(t *testing.T) {
 	suite.Long(t)
 	for _, n := range []int{100, 300, 1000} {
@@ -89,7 +89,7 @@ func TestExposure(t *testing.T) {
 				return d
 			})
 			not := measure(400, func(seed uint64) Estimate { return filmed(n, r, 0, seed) })
-			t.Logf("N=%d r=%g: %.3f±%.3f, covers %.3f, r is found as %.3f; not told %.3f±%.3f, covers %.3f", n, r, told.mean, told.sd, told.coverage, spot, not.mean, not.sd, not.coverage)
+			t.Logf("N=%d r=%g: %.3f±%.3f, covers %.3f, found r %.3f; without the exposure %.3f±%.3f, covers %.3f", n, r, told.mean, told.sd, told.coverage, spot, not.mean, not.sd, not.coverage)
 			if n < 1000 {
 				continue
 			}
@@ -97,7 +97,7 @@ func TestExposure(t *testing.T) {
 				t.Errorf("N=%d r=%g: %.3f±%.3f, covers %.3f; want 1 and 0.95", n, r, told.mean, told.sd, told.coverage)
 			}
 			if math.Abs(spot-r) > 0.03+0.05*r {
-				t.Errorf("N=%d r=%g: r is found as %.3f", n, r, spot)
+				t.Errorf("N=%d r=%g: found r %.3f", n, r, spot)
 			}
 		}
 	}

@@ -1,17 +1,16 @@
 // Increments
 //
-// Clock decides which latents form increments. Series and Track keep lists of latents.
+// Clock decides which latents form increments. Series and Track hold lists of latents.
 //
-// A trajectory is a stretch of latents of one object with a number of its own. An increment lies between two latents of one
-// trajectory that follow each other, over the time between their acquisitions:
+// A trajectory is a stretch of latents of one object with its own number. An increment is the difference of two consecutive latents of a trajectory, over the
+// time between their acquisitions:
 //
-//	Clock    for a stream: the time since the latent that the present one pairs with, 0 if none
+//	Clock    for a stream: the time since the previous latent of the increment, 0 if there is none
 //	Series   one coordinate of a complete path
-//	Track    many latents in reused memory; the oldest are forgotten first
+//	Track    many latents in reused memory; the oldest are dropped first
 //
-// In all of them a time step of 0 marks a latent without an earlier partner. No increment is formed across two trajectories, nor
-// across a gap longer than MaxGap. A clock that stops or runs backwards is an error (ErrTimeOrder), and so is a latent to which no law can be fitted
-// (ErrLatent); only this package detects them.
+// In all three, a time step of 0 marks a latent without a preceding partner. No increment spans two trajectories or a gap longer than MaxGap. A clock that
+// stops or runs backwards is an error (ErrTimeOrder), and so is a latent that no law can be fitted to (ErrLatent). Only this package detects them.
 
 package diffusion
 
@@ -31,10 +30,10 @@ var ErrTimeOrder = errors.New("acquisition times must increase")
 // ErrLatent reports a latent that no law can be fitted to: of another dimension, not finite, or absurdly large.
 var ErrLatent = errors.New("unusable latent")
 
-// MaxLatent bounds |z|: beyond it sums of squares lose their meaning. Trained latents are of order one.
+// MaxLatent is the largest usable |z|. Beyond it, sums of squares lose precision. Trained latents are of order one.
 const MaxLatent = 1e9
 
-// Check refuses latents to which no law in dim dimensions can be fitted.
+// Check returns an error for a latent that no law in dim dimensions can be fitted to.
 func Check(z *latent.Latent, dim int) error {
 	if len(z.Mean) != dim {
 		return fmt.Errorf("frame %d: %w: %d dimensions, expected %d: use the encoder that the estimator was made for", z.Seq, ErrLatent, len(z.Mean), dim)
@@ -51,13 +50,13 @@ func Check(z *latent.Latent, dim int) error {
 type Clock struct {
 	MaxGap time.Duration // 0: no limit
 
-	linked     bool // the last latent may be paired with the next
+	linked     bool // the last latent may form an increment with the next
 	trajectory uint64
 	time       time.Time
 }
 
-// Advance moves the clock to z. It returns the time since the latent that z pairs with, s, 0 if none. After ErrTimeOrder the next latent pairs
-// with none: one bad reading costs one increment.
+// Advance moves the clock to z. It returns the time since the previous latent if z forms an increment with it, s, otherwise 0. After ErrTimeOrder the next
+// latent forms no increment either, so one bad reading costs one increment.
 func (c *Clock) Advance(z *latent.Latent) (dt float64, err error) {
 	same, before := c.linked && z.Trajectory == c.trajectory, c.time
 	c.trajectory, c.time, c.linked = z.Trajectory, z.Time, true
@@ -78,7 +77,7 @@ func (c *Clock) Advance(z *latent.Latent) (dt float64, err error) {
 // TooLong reports whether dt seconds are too long for an increment.
 func (c *Clock) TooLong(dt float64) bool { return c.MaxGap > 0 && dt > c.MaxGap.Seconds() }
 
-// Cut makes the next latent pair with none.
+// Cut prevents an increment from leading to the next latent.
 func (c *Clock) Cut() { c.linked = false }
 
 // Archive reads or writes the last latent's time and trajectory, without MaxGap.

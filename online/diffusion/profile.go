@@ -7,19 +7,19 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// profile is the working memory of one dimension's estimate: the likelihood along ψ, refined between the grid's points if it is narrower
-// than their spacing. One profile serves every dimension in turn.
+// profile is the working memory for the estimate of one dimension: the likelihood along ψ, with refined points if its peak is narrower than the grid's
+// spacing. One profile serves all dimensions in turn.
 type profile struct {
 	lnA, l, ll []float64 // on the grid: ln A and L in units of σ²Δt₀; profile log-likelihood, with R at its maximum, -∞ if it was not requested
-	lnV, fine  []float64 // on the refined grid: ln σ² at that maximum; log-likelihood
+	lnV, fine  []float64 // on the refined grid: ln σ² with R at its maximum; log-likelihood
 
-	n, lnN, carried float64 // of the bank: n, ln n and n/2n₂
+	n, lnN, carried float64 // n, ln n and n/2n₂ of the bank
 }
 
 const (
-	coarseStride  = 4  // step of the first scan over the grid; the scan is dense about the maximum. Logarithms dominate the cost of an estimate
+	coarseStride  = 4  // step of the first scan over the grid, which is dense only around the maximum, because logarithms dominate the cost of an estimate
 	refinedPoints = 64 // approximate number of points of the refined grid
-	mostBetween   = 32 // refined points between two points of the grid, at most
+	mostBetween   = 32 // largest number of refined points between two points of the grid
 
 	noNoise = 1e3 // ψ from which the bank finds no noise, or negative noise
 )
@@ -29,7 +29,7 @@ func (q *profile) estimate(b *bank) Estimate {
 	q.scan(b)
 	b.best = 1 + argmax(q.ll[1:])
 	still, top := q.ll[0], q.ll[b.best]
-	if !isFinite(still) || !isFinite(top) { // A = 0: the measurement never changed; or the drift was beyond floating point
+	if !isFinite(still) || !isFinite(top) { // A = 0, because the measurement never changed, or the drift overflowed
 		return Estimate{}
 	}
 	if still >= top {
@@ -92,8 +92,8 @@ func (q *profile) within(top float64) (first, last int) {
 	return first, last
 }
 
-// refine fills q.lnV and q.fine from the grid's point below the interval to the one above, interpolating ln A and L (smooth in ln ψ)
-// by cubics. top is the grid's maximum; the refined maximum is at least top.
+// refine fills q.lnV and q.fine from the grid point below the interval to the grid point above it. Cubics interpolate ln A and L, which are smooth in ln ψ.
+// top is the grid's maximum; the refined maximum is at least top.
 func (q *profile) refine(b *bank, top float64) {
 	first, last := q.within(top)
 	first, last = max(1, first-1), min(len(q.ll)-1, last+1)
@@ -140,9 +140,9 @@ func through(y []float64) cubic {
 
 func (c cubic) at(x float64) float64 { return c[0] + x*(c[1]+x*(c[2]+x*c[3])) }
 
-// interval returns the σ² whose log-likelihood, maximised over ψ, lies within halfChi95 of top. At a fixed ψ the log-likelihood falls from
-// its maximum, at v, by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so each ψ's share of the interval has a closed form. v grows with ψ, so few
-// shares reach beyond the earlier ones, from below or above. For the others a bound is enough.
+// interval returns the σ² whose log-likelihood, maximised over ψ, lies within halfChi95 of top. At a fixed ψ the log-likelihood falls from its maximum, at v,
+// by (n²/n₂)(ρ - 1 - ln ρ)/2 with ρ = v/σ², so the part of the interval that each ψ contributes has a closed form. v grows with ψ, so few parts extend the
+// interval beyond the earlier ones, on either side. For the others a bound is enough.
 func (q *profile) interval(b *bank, top float64) (low, high float64) {
 	lnLow, lnHigh := math.Inf(1), math.Inf(-1)
 	scale := 2 * b.n2 / (b.n * b.n)
@@ -158,14 +158,14 @@ func (q *profile) interval(b *bank, top float64) (low, high float64) {
 			lnHigh = max(lnHigh, q.lnV[k]-ExcessRoot(h, -1))
 		}
 	}
-	if math.IsInf(lnLow, 1) { // the rest fits so much better that every ψ > 0 is excluded
+	if math.IsInf(lnLow, 1) { // rest fits so much better that every ψ > 0 is excluded
 		return 0, 0
 	}
 	return math.Exp(lnLow), math.Exp(lnHigh)
 }
 
-// ExcessRoot solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, √(2h) is x or more on
-// the right and -√(2h) - h is x or less on the left.
+// ExcessRoot solves eˣ - 1 - x = h for the x of the given sign, by Newton's method from the parabola's root. For h ≥ 0, the root on the right is at most
+// √(2h), and the root on the left is at least -√(2h) - h.
 func ExcessRoot(h, sign float64) float64 {
 	x := sign * math.Sqrt(2*h)
 	if sign < 0 && h > 1 {

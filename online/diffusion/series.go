@@ -10,13 +10,13 @@ import (
 
 // Series is one coordinate of a path.
 type Series struct {
-	M       []float64 // measured
-	DT      []float64 // s since the last; 0 at the beginning of a trajectory
+	M       []float64 // measurements
+	DT      []float64 // time since the previous measurement, s; 0 at the beginning of a trajectory
 	Seconds float64   // Σ DT
 	Steps   int       // number of nonzero DT
 }
 
-// NewSeries takes one coordinate of a path. It returns ErrLatent or ErrTimeOrder, with the frame.
+// NewSeries returns one coordinate of a path. Its errors wrap ErrLatent or ErrTimeOrder and name the frame.
 func NewSeries(path []latent.Latent, coordinate int) (*Series, error) {
 	s := &Series{}
 	for i := range path {
@@ -27,7 +27,7 @@ func NewSeries(path []latent.Latent, coordinate int) (*Series, error) {
 		dt := 0.0
 		if i > 0 && z.Trajectory == path[i-1].Trajectory {
 			if dt = z.Time.Sub(path[i-1].Time).Seconds(); dt <= 0 {
-				return nil, fmt.Errorf("frame %d: %w: taken %v before the one before: check the source's clock", z.Seq, ErrTimeOrder, path[i-1].Time.Sub(z.Time))
+				return nil, fmt.Errorf("frame %d: %w: taken %v before the previous frame: check the source's clock", z.Seq, ErrTimeOrder, path[i-1].Time.Sub(z.Time))
 			}
 			s.Steps++
 		}
@@ -36,7 +36,7 @@ func NewSeries(path []latent.Latent, coordinate int) (*Series, error) {
 	return s, nil
 }
 
-// Free estimates one σ² that all series share, without a drift. It needs at least one step.
+// Free estimates a common σ² of all series, without a drift. It needs at least one step.
 func Free(series ...*Series) Estimate {
 	b := newBank(newGrid(), 1)
 	for _, s := range series {

@@ -6,14 +6,14 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// Track is a list of latents as measured, in order of arrival, in reused memory.
+// Track is a list of measured latents, in order of arrival, in reused memory.
 type Track struct {
 	dim int
 	m   []float64 // n×dim
-	dt  []float64 // n: time since the one before, s; 0 at the beginning of a trajectory
+	dt  []float64 // n: time since the previous latent, s; 0 at the beginning of a trajectory
 }
 
-// NewTrack makes a Track with room for n latents.
+// NewTrack returns an empty Track with room for n latents.
 func NewTrack(dim, n int) *Track {
 	return &Track{dim: dim, m: make([]float64, 0, n*dim), dt: make([]float64, 0, n)}
 }
@@ -24,21 +24,21 @@ func (t *Track) Dim() int { return t.dim }
 // Len returns the number of latents.
 func (t *Track) Len() int { return len(t.dt) }
 
-// Room returns how many more fit.
+// Room returns the number of latents that can be added.
 func (t *Track) Room() int { return cap(t.dt) - len(t.dt) }
 
 // Row lends latent k.
 func (t *Track) Row(k int) []float64 { return t.m[k*t.dim : (k+1)*t.dim] }
 
-// DT lends the time of each latent since the one before, s; 0 at the beginning of a trajectory.
+// DT lends the time between each latent and the previous one, s; 0 at the beginning of a trajectory.
 func (t *Track) DT() []float64 { return t.dt }
 
-// Add appends m, dt after the one before it. There must be room.
+// Add appends m, dt after the previous latent. There must be room.
 func (t *Track) Add(m []float64, dt float64) {
 	t.m, t.dt = append(t.m, m...), append(t.dt, dt)
 }
 
-// Clear forgets all latents, and keeps the memory.
+// Clear drops all latents and reuses their memory.
 func (t *Track) Clear() { t.m, t.dt = t.m[:0], t.dt[:0] }
 
 // Copy copies from into t. There must be room.
@@ -46,7 +46,7 @@ func (t *Track) Copy(from *Track) {
 	t.m, t.dt = append(t.m[:0], from.m...), append(t.dt[:0], from.dt...)
 }
 
-// Drop forgets the first n latents. The next one then begins its trajectory.
+// Drop drops the first n latents. The next latent then begins a trajectory.
 func (t *Track) Drop(n int) {
 	if n == 0 {
 		return
@@ -58,7 +58,7 @@ func (t *Track) Drop(n int) {
 	}
 }
 
-// Take appends the latest of in's latents, up to its capacity, and forgets the same number of the oldest.
+// Take appends the newest latents of in, at most as many as the track can hold, and drops the oldest latents to make room.
 func (t *Track) Take(in *Track) {
 	from := max(0, in.Len()-cap(t.dt))
 	t.Drop(max(0, in.Len()-from-t.Room()))
@@ -71,7 +71,7 @@ func (t *Track) Take(in *Track) {
 	}
 }
 
-// Began returns the row of the latent at which transition k, counted over all trajectories, began.
+// Began returns the row at which transition k begins, counted over all trajectories.
 func (t *Track) Began(k int) int {
 	for row, dt := range t.dt {
 		if dt == 0 {
@@ -113,7 +113,7 @@ func (t *Track) Near(z []float64, axes []int, spread []float64) (n int) {
 	return n
 }
 
-// Archive reads or writes the latents, at most as many as fit.
+// Archive reads or writes the latents. It refuses more latents than the track can hold.
 func (t *Track) Archive(a *archive.Codec) {
 	n := uint64(t.Len())
 	a.Uint(&n)

@@ -14,7 +14,7 @@ func at(ms int, trajectory uint64) latent.Latent {
 	return latent.Latent{Time: time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond), Trajectory: trajectory, Mean: []float64{float64(ms)}}
 }
 
-// Times between latents that pair, 0 where none does, -1 where the clock is refused.
+// want lists the time of each increment, 0 for a latent without one, and -1 for a refused time.
 func TestClock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -46,7 +46,7 @@ func TestClock(t *testing.T) {
 	}
 	clock.Cut()
 	if dt, err := clock.Advance(&b); dt != 0 || err != nil {
-		t.Errorf("after a cut %g s, %v", dt, err)
+		t.Errorf("after a cut, found %g s, %v", dt, err)
 	}
 }
 
@@ -67,11 +67,11 @@ func TestSeries(t *testing.T) {
 		t.Errorf("found %+v, %v", s, err)
 	}
 	if _, err := NewSeries([]latent.Latent{at(0, 0)}, 1); !errors.Is(err, ErrLatent) {
-		t.Errorf("no such coordinate: %v", err)
+		t.Errorf("for a missing coordinate, found %v", err)
 	}
 }
 
-// What does not fit pushes out the first, and what then begins has no step before it.
+// New latents push out the oldest if there is no room, and no step leads to the new first latent.
 func TestTrack(t *testing.T) {
 	memory, in := NewTrack(1, 4), NewTrack(1, 6)
 	for k := range 3 {
@@ -93,6 +93,6 @@ func TestTrack(t *testing.T) {
 	}
 	memory.Drop(3)
 	if memory.Len() != 1 || memory.DT()[0] != 0 || memory.Row(0)[0] != 2 {
-		t.Errorf("left %v after %v", memory.m, memory.dt)
+		t.Errorf("after Drop, found %v after %v", memory.m, memory.dt)
 	}
 }

@@ -2,10 +2,10 @@ package drift
 
 import "math"
 
-// adam is the optimiser's memory, Adam of Kingma and Ba (2015) with β₁ = 0.9, β₂ = 0.999.
+// adam is the state of the optimiser Adam of Kingma and Ba (2015) with β₁ = 0.9, β₂ = 0.999.
 type adam struct {
 	first  []float64 // first moments of the gradient
-	second []float64 // and second
+	second []float64 // second moments of the gradient
 	steps  uint64
 }
 

@@ -5,7 +5,7 @@ import "sync/atomic"
 // Cancel is a flag that stops work whose result is no longer needed. A nil Cancel is never set.
 type Cancel struct{ flag atomic.Bool }
 
-// Set stops the work soon.
+// Set asks the work to stop soon.
 func (c *Cancel) Set() { c.flag.Store(true) }
 
 // IsSet reports whether the work should stop.

@@ -1,7 +1,7 @@
 // Correction
 //
-// The published drift is the model's own drift plus a Correction. The correction was learnt in a box of latents. Beyond the box its
-// affine part continues, and the rest keeps its value at the box's nearest point.
+// The published drift is the model's own drift plus a Correction. The correction was learnt in a box of latents. Beyond the box its affine part continues,
+// and the rest has its value at the nearest point of the box.
 
 package drift
 
@@ -15,18 +15,18 @@ import (
 // Field is the published drift: the model's own, plus the learnt correction.
 type Field struct {
 	prior      *Network    // nil means zero
-	correction *Correction // replaced, never written
+	correction *Correction // immutable; Correct replaces it
 	scratch    Scratch
 	near       []float64 // the nearest point of the correction's box
 	mu, jac    []float64
 }
 
-// Correction is a drift besides the model's own, with the box of latents from which it was learnt. Beyond the box its affine part
-// continues unchanged: a whirl stays a whirl at radii it has never reached. The other part is unknown there, and keeps its value at the
-// nearest point of the box, because its fields would grow with the cube of the distance.
+// Correction is a drift in addition to the model's own drift, with the box of latents that it was learnt from. Beyond the box its affine part continues
+// unchanged: a whirl stays a whirl at radii that no latent has reached. The other part is unknown beyond the box. It has its value at the nearest point of
+// the box, because its fields would grow with the cube of the distance.
 type Correction struct {
 	Network   *Network
-	Low, High []float64 // of the box, in each dimension, latent; nil: no bounds
+	Low, High []float64 // limits of the box in each dimension, latent; nil: no bounds
 	Affine    bool      // the network's hidden layers are unused
 }
 
@@ -37,7 +37,7 @@ func NoCorrection(dim int) *Correction {
 	return &Correction{Network: n, Affine: true}
 }
 
-// NewField adds a correction to the model's own drift, nil for none.
+// NewField returns the sum of the model's own drift, nil for zero, and a correction.
 func NewField(prior *Network, c *Correction) *Field {
 	d := c.Network.Dim
 	return &Field{prior: prior, correction: c, near: make([]float64, d), mu: make([]float64, d), jac: make([]float64, d*d)}
@@ -91,7 +91,7 @@ func (f *Field) Drift(dst, z []float64) {
 	}
 }
 
-// goOn extends the drift mu at the nearest point of the box to z by the affine part, and its Jacobian unless jac is nil.
+// goOn extends the drift mu from the nearest point of the box to z by the affine part, and also its Jacobian unless jac is nil.
 func (f *Field) goOn(mu, jac, z []float64) {
 	d, n := len(z), f.correction.Network
 	for j, v := range z {
@@ -146,12 +146,12 @@ func (c *Correction) Archive(a *archive.Codec) *Correction {
 	return c
 }
 
-// Archive returns the network that it read, or n when it writes. Its shape is n's.
+// Archive returns the network that it read, or n when it writes. The network must have the shape of n.
 func (n *Network) Archive(a *archive.Codec) *Network {
 	n = n.Clone() // a published network is never written
 	a.Floats(n.Centre)
 	a.Float(&n.Scale)
 	a.Floats(n.Weights)
-	a.Require(n.Validate() == nil, "a network has a number beyond ±%g, or a scale below %g", maxWeight, 1/maxWeight)
+	a.Require(n.Validate() == nil, "a network has a number beyond ±%g or a scale below %g", maxWeight, 1/maxWeight)
 	return n
 }

@@ -6,11 +6,11 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// An addition without a bend is its network, by the shorter way.
+// An affine correction equals its network, without evaluating the hidden layers.
 func TestFlatAdditionIsItsNetwork(t *testing.T) {
 	n := randomNetwork(3, 7)
 	last := n.Hidden[len(n.Hidden)-1]
-	clear(n.Weights[n.Size()-3*(last+1+3) : n.Size()-3*(1+3)]) // what the hidden layers give
+	clear(n.Weights[n.Size()-3*(last+1+3) : n.Size()-3*(1+3)]) // the output weights of the hidden layers
 	z := []float64{0.3, -2, 1}
 	var found [2]struct{ mu, jac []float64 }
 	for k, flat := range []bool{false, true} {
@@ -19,13 +19,13 @@ func TestFlatAdditionIsItsNetwork(t *testing.T) {
 		f.Linearise(found[k].mu, found[k].jac, z)
 		mu := make([]float64, 3)
 		f.Drift(mu, z)
-		onlinetest.Within(t, "drift and tangent", mu, found[k].mu, 1e-12) // sums in another order
+		onlinetest.Within(t, "drift and tangent", mu, found[k].mu, 1e-12) // sums in a different order
 	}
 	onlinetest.Within(t, "drift", found[1].mu, found[0].mu, 1e-12)
 	onlinetest.Within(t, "Jacobian", found[1].jac, found[0].jac, 1e-12)
 }
 
-// Beyond the box of what was seen the affine part of an addition goes on, and the rest stays what it is at the edge.
+// Beyond its box, the affine part of a correction continues, and the rest has its value at the edge.
 func TestAdditionBeyondItsBox(t *testing.T) {
 	n := randomNetwork(2, 8)
 	f := NewField(nil, &Correction{Network: n, Low: []float64{-1, -1}, High: []float64{1, 2}})
@@ -42,7 +42,7 @@ func TestAdditionBeyondItsBox(t *testing.T) {
 	onlinetest.Within(t, "drift and tangent", again, mu, 1e-12)
 }
 
-// An affine addition goes on beyond the box: where a whirl is wider than it was, its drift is what it is.
+// An affine correction continues beyond the box: a whirl keeps its drift at larger radii.
 func TestAffineAdditionGoesOn(t *testing.T) {
 	n := NoCorrection(2).Network
 	copy(n.Weights[n.Size()-4:], []float64{-1, 3, -3, -1})

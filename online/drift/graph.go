@@ -1,11 +1,11 @@
 // Loss of the SDE
 //
-// Per transition, Euler and Maruyama's increments about the means of consecutive frames (infer/sdevae/train.go)
+// Euler and Maruyama's increment per transition, from the means of consecutive frames (infer/sdevae/train.go):
 //
 //	e = m(t+1) - m(t) - μ(m(t))Δt                                                            (2)
 //	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  loss ½ Σ ln qᵢ                  (3)
 //
-// q is σ² at its maximum of likelihood. ProfiledDiffusion returns it as a node of Gorgonia's graph.
+// q is the most likely σ². ProfiledDiffusion returns it as a node of Gorgonia's graph.
 
 package drift
 
@@ -16,8 +16,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Parameters adds n's weights to g as learnable nodes of type dt (tensor.Float32 or tensor.Float64), each holding its part of
-// n.Weights as a matrix (a bias is 1×out), in the order of Weights. Apply takes them and Load reads them back.
+// Parameters adds n's weights to g as learnable nodes of type dt (tensor.Float32 or tensor.Float64), each holding its part of n.Weights as a matrix (a bias
+// is 1×out), in the order of Weights. Apply takes these nodes, and Load reads their values back.
 func (n *Network) Parameters(g *gorgonia.ExprGraph, dt tensor.Dtype) (theta gorgonia.Nodes, err error) {
 	if dt != tensor.Float32 && dt != tensor.Float64 {
 		return nil, fmt.Errorf("drift network: graph of type %v, expected float32 or float64: convert the latents first", dt)
@@ -85,10 +85,10 @@ func (n *Network) Load(theta gorgonia.Nodes) error {
 		}
 	}
 	if len(weights) != n.Size() {
-		return fmt.Errorf("drift network: %d weights in the graph, expected %d: load from the nodes that this network's Parameters gave", len(weights), n.Size())
+		return fmt.Errorf("drift network: %d weights in the graph, expected %d: pass the nodes that this network's Parameters returned", len(weights), n.Size())
 	}
 	if !Finite(weights) {
-		return fmt.Errorf("drift network: the graph holds a weight that is not a finite number: lower the learning rate")
+		return fmt.Errorf("drift network: a weight in the graph is not a finite number: lower the learning rate")
 	}
 	n.Weights = weights
 	return nil
@@ -102,7 +102,7 @@ type Increments struct {
 	DT             *gorgonia.Node // time steps, (batch, 1), s
 }
 
-// ProfiledDiffusion returns σ² of each latent dimension at its maximum of likelihood, (3),
+// ProfiledDiffusion returns the most likely σ² of each latent dimension, (3),
 //
 //	qᵢ = mean over pairs of (eᵢ² + S_ii(t) + S_ii(t+1))/Δt,  e = m(t+1) - m(t) - μ(m(t))Δt.
 //
@@ -114,12 +114,12 @@ func ProfiledDiffusion(p Increments) (q *gorgonia.Node, err error) {
 	}
 	for _, x := range []*gorgonia.Node{p.To, p.FromVar, p.ToVar, p.Drift} {
 		if !x.Shape().Eq(s) {
-			return nil, fmt.Errorf("profiled diffusion: %s has shape %v, expected %v: pair the batches", x.Name(), x.Shape(), s)
+			return nil, fmt.Errorf("profiled diffusion: %s has shape %v, expected %v: give batches of equal shape", x.Name(), x.Shape(), s)
 		}
 	}
 	batch, d := s[0], s[1]
 	if !p.DT.Shape().Eq(tensor.Shape{batch, 1}) {
-		return nil, fmt.Errorf("profiled diffusion: time steps of shape %v, expected (%d, 1): one per pair", p.DT.Shape(), batch)
+		return nil, fmt.Errorf("profiled diffusion: time steps of shape %v, expected (%d, 1): give one per pair", p.DT.Shape(), batch)
 	}
 	b := &builder{g: p.From.Graph(), dt: p.From.Dtype(), batch: batch}
 	ones := b.constant(1, d, repeat(1, d))
@@ -144,7 +144,7 @@ type builder struct {
 	err   error
 }
 
-// try returns n and keeps the error.
+// try returns n and stores the first error.
 func (b *builder) try(n *gorgonia.Node, err error) *gorgonia.Node {
 	if b.err == nil {
 		b.err = err

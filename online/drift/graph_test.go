@@ -10,8 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestAppliedTwice holds the gradients of ½ Σ (μ(z + h μ(z)) - y)², by the weights that both share and by z, through which an
-// encoder learns, against central differences of Drift.
+// TestAppliedTwice compares the gradients of ½ Σ (μ(z + h μ(z)) - y)² with central differences of Drift. It tests the gradient by the weights, which both
+// applications share, and by z, through which an encoder learns.
 func TestAppliedTwice(t *testing.T) {
 	for _, d := range []int{1, 2, 3} {
 		const batch, step = 5, 0.3

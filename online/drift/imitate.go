@@ -9,8 +9,8 @@ import (
 // imitationRate is Adam's first learning rate. It falls to 0 as half a cosine.
 const imitationRate = 1e-2
 
-// Imitate trains the weights until size times the network's value at each point (n×d) is near target (n×d). size is the size of target,
-// gap the remaining mean square. It ends before a step if no more than enough remains, or if cancel is set.
+// Imitate trains the weights until size times the network's value at each point (n×d) is close to target (n×d). size is the RMS norm of target, and gap is
+// the remaining mean square error. Training stops early once gap is at most enough, or if cancel is set.
 func (n *Network) Imitate(points, target []float64, steps int, enough float64, cancel *Cancel) (size, gap float64) {
 	size = math.Sqrt(meanSquare(target) * float64(n.Dim))
 	count := len(points) / n.Dim

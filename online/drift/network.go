@@ -1,12 +1,12 @@
 // Network
 //
-// The paper's perceptron, four hidden layers of 16 with softplus between, and a linear skip K, on inputs of order one:
+// The network is the paper's perceptron, four hidden layers of 16 with softplus, plus a linear skip K, on inputs of order one:
 //
 //	a₀ = u = (z - centre)/scale;  aₗ = softplus(aₗ₋₁Wₗ + bₗ);  μ = a_L W + b + uK           (1)
 //
-// Its gradient is written by hand (tape.go). For one fixed shape it is 2.7 times faster than Gorgonia's tape at a batch of 64 (0.22
-// against 0.59 ms). It allocates nothing. Gorgonia allocates 1300 times a step, and the garbage collector would delay the frame path. Tests
-// compare it with Gorgonia's gradient and with finite differences.
+// Its gradient is written by hand (tape.go). At a batch of 64 it is 2.7 times faster than Gorgonia's tape (0.22 instead of 0.59 ms). It allocates nothing,
+// whereas Gorgonia allocates 1300 times per step, and the garbage collector would delay the frame path. Tests compare the gradient with Gorgonia's and with
+// finite differences.
 
 package drift
 
@@ -17,12 +17,12 @@ import (
 	"slices"
 )
 
-// Bounds on a network from a file. Validate refuses a larger one before any memory is allocated.
+// Bounds on a network from a file. Validate refuses a larger network before any memory is allocated.
 const (
 	MaxDim    = 64
 	maxHidden = 8
 	maxWidth  = 256
-	maxWeight = 1e12 // of weights, centre and 1/scale: with 8 layers of 256 the square of a drift stays finite; trained values are far below
+	maxWeight = 1e12 // bound of weights, centre and 1/scale: with 8 layers of 256 the square of a drift stays finite; trained values are far smaller
 )
 
 // Network is the drift μ(z) as a small perceptron with a linear skip, (1),
@@ -45,8 +45,8 @@ type Scratch struct {
 	t, v       []float64 // alternating tangents, one row per latent dimension
 }
 
-// NewNetwork returns the network with four hidden layers of 16 whose output layer and skip are zero, so that μ = 0 everywhere.
-// Hidden weights and biases are uniform in ±1/√in, drawn from rng in the order of Weights.
+// NewNetwork returns a network with four hidden layers of 16. Its output layer and skip are zero, so μ = 0 everywhere. Hidden weights and biases are uniform
+// in ±1/√in, from rng in the order of Weights.
 func NewNetwork(dim int, rng *rand.Rand) *Network {
 	n := &Network{Dim: dim, Hidden: []int{16, 16, 16, 16}, Centre: make([]float64, dim), Scale: 1}
 	n.Weights = make([]float64, n.Size())
@@ -78,7 +78,7 @@ func (n *Network) Clone() *Network {
 	return &c
 }
 
-// Validate returns an error that says why n is unusable, or nil.
+// Validate returns nil, or an error with the reason why n is unusable.
 func (n *Network) Validate() error {
 	bad := func(w int) bool { return w < 1 || w > maxWidth }
 	switch {
@@ -98,8 +98,8 @@ func (n *Network) Validate() error {
 	return nil
 }
 
-// Drift writes μ(z) into dst, both of length Dim. It allocates nothing once scratch has been used with a network of this shape,
-// and is safe for concurrent use with distinct scratch.
+// Drift writes μ(z) into dst, both of length Dim. It allocates nothing once scratch has been used with a network of this shape. It is safe for concurrent use
+// with distinct scratch.
 func (n *Network) Drift(dst, z []float64, scratch *Scratch) {
 	scratch.fit(n)
 	n.scaled(scratch.u, z)
@@ -113,8 +113,8 @@ func (n *Network) Drift(dst, z []float64, scratch *Scratch) {
 	addProduct(dst, scratch.u, n.Weights[at:])
 }
 
-// Linearise writes μ(z) into mu (Dim) and its Jacobian into jac (Dim×Dim, row i holding ∂μᵢ/∂zⱼ), by carrying one tangent
-// per latent dimension forward. Allocation and concurrency are as in Drift.
+// Linearise writes μ(z) into mu (Dim) and its Jacobian into jac (Dim×Dim, row i contains ∂μᵢ/∂zⱼ), by forward propagation of one tangent per latent
+// dimension. Allocation and concurrency are as in Drift.
 func (n *Network) Linearise(mu, jac, z []float64, scratch *Scratch) {
 	scratch.fit(n)
 	n.scaled(scratch.u, z)
@@ -201,8 +201,8 @@ func (s *Scratch) fit(n *Network) {
 	s.t, s.v = make([]float64, n.Dim*width), make([]float64, n.Dim*width)
 }
 
-// softplus replaces every x by ln(1+eˣ), without overflow and to 1e-16 absolutely, and writes its slope 1/(1+e⁻ˣ). Two passes per layer
-// are faster, because processors overlap exponentials with each other better than with logarithms.
+// softplus replaces every x by ln(1+eˣ), without overflow and to 1e-16 absolutely, and writes its slope 1/(1+e⁻ˣ). Two passes per layer are faster than one,
+// because processors overlap exponentials with each other better than with logarithms.
 func softplus(x, slope []float64) {
 	for i, v := range x {
 		slope[i] = math.Exp(-math.Abs(v))

@@ -11,7 +11,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// randomNetwork has no zero weights, so that every path through it counts.
+// randomNetwork returns a network without zero weights, so every path through it contributes.
 func randomNetwork(dim int, seed uint64) *Network {
 	rng := onlinetest.Rand(seed)
 	n := NewNetwork(dim, rng)
@@ -55,7 +55,7 @@ func TestLineariseAgainstDifferences(t *testing.T) {
 			n.Drift(down, z, scratch)
 			z[j] += h
 			for i := range d {
-				// A central difference errs by h² times the third derivative, about 1e-9 here, and by rounding, 1e-11.
+				// A central difference has an error of h² times the third derivative, about 1e-9 here, and a rounding error of 1e-11.
 				onlinetest.Within(t, "jacobian", jac[i*d+j:i*d+j+1], []float64{(up[i] - down[i]) / (2 * h)}, 1e-7)
 			}
 		}
@@ -67,7 +67,7 @@ func TestDriftAllocatesNothing(t *testing.T) {
 	z := []float64{1, 2, 3, 4}
 	n.Linearise(mu, jac, z, scratch)
 	if a := testing.AllocsPerRun(100, func() { n.Drift(mu, z, scratch); n.Linearise(mu, jac, z, scratch) }); a != 0 {
-		t.Errorf("%g allocations an evaluation", a)
+		t.Errorf("%g allocations per evaluation", a)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 	}
 }
 
-// The largest network that is allowed, at the largest latent, has a drift whose square is a number.
+// The square of the drift is finite for the largest allowed network at the largest latent.
 func TestSquaresOfDriftsAreNumbers(t *testing.T) {
 	n := &Network{Dim: MaxDim, Centre: onlinetest.Repeat(-maxWeight, MaxDim), Scale: 1 / maxWeight}
 	for range maxHidden {
@@ -104,11 +104,11 @@ func TestSquaresOfDriftsAreNumbers(t *testing.T) {
 	mu, jac := make([]float64, MaxDim), make([]float64, MaxDim*MaxDim)
 	n.Linearise(mu, jac, onlinetest.Repeat(1e9, MaxDim), new(Scratch))
 	if square := mu[0] * mu[0]; !Finite(append(jac, square)) {
-		t.Errorf("a drift of %g, whose square is %g", mu[0], square)
+		t.Errorf("a drift of %g has the square %g", mu[0], square)
 	}
 }
 
-// squared is the loss ½ Σ wᵣ(μᵣ - yᵣ)² over a batch, and its gradient on the tape.
+// squared returns the loss ½ Σ wᵣ(μᵣ - yᵣ)² over a batch, and writes its gradient by the tape into grad.
 func squared(n *Network, tp *tape, z, y []float64, grad []float64) float64 {
 	tp.forward(n, z)
 	loss := 0.0
@@ -236,10 +236,10 @@ func TestGraphFloat32(t *testing.T) {
 	}
 	onlinetest.Within(t, "loaded weights", back.Weights, n.Weights, 1e-6)
 	if err := back.Load(theta[1:]); err == nil {
-		t.Error("Load took too few nodes")
+		t.Error("Load accepted too few nodes")
 	}
 	if _, _, err := inGraph(n, g, zn, tensor.Int); err == nil {
-		t.Error("Graph took an integer type")
+		t.Error("Parameters accepted an integer type")
 	}
 }
 
@@ -319,7 +319,7 @@ func TestProfiledDiffusion(t *testing.T) {
 			}
 		}
 		if _, err := ProfiledDiffusion(Increments{m0, m1, v0, v1, mu, mu}); d > 1 && err == nil {
-			t.Error("time steps of the wrong shape were taken")
+			t.Error("time steps of the wrong shape were accepted")
 		}
 	}
 }
@@ -370,7 +370,7 @@ func inGraph(n *Network, g *gorgonia.ExprGraph, z *gorgonia.Node, dt tensor.Dtyp
 	return mu, theta, err
 }
 
-// An imitation of a nonlinear drift of two dimensions, as a slice makes one.
+// BenchmarkImitate trains a network on a nonlinear drift of two dimensions, as a slice does.
 func BenchmarkImitate(b *testing.B) {
 	n, points := randomNetwork(2, 7), onlinetest.Normals(2*256, onlinetest.Rand(1))
 	target := onlinetest.Normals(2*256, onlinetest.Rand(2))
@@ -379,13 +379,13 @@ func BenchmarkImitate(b *testing.B) {
 	}
 }
 
-// What is cancelled leaves the network as it was.
+// Imitate with cancel set leaves the network unchanged.
 func TestCancelledImitation(t *testing.T) {
 	n := randomNetwork(2, 7)
 	points, target, before := onlinetest.Normals(512, onlinetest.Rand(1)), onlinetest.Normals(512, onlinetest.Rand(2)), n.Clone()
 	c := new(Cancel)
 	c.Set()
 	if n.Imitate(points, target, 600, 0, c); !reflect.DeepEqual(n, before) {
-		t.Error("an imitation that was cancelled went on")
+		t.Error("a cancelled Imitate changed the network")
 	}
 }

@@ -1,16 +1,16 @@
 // Paths
 //
-// A law generates paths (path.go).
+// A law can generate paths.
 //
-// A path of a law is drawn in Euler and Maruyama's steps of h. One that must end at b is a Brownian bridge, in steps drawn exactly, whose
-// law has the density
+// A path of a law is simulated in Euler and Maruyama's steps of h. A path with a fixed end b starts as an exactly sampled Brownian bridge. Given both ends,
+// the law has the density
 //
 //	dP/dB ∝ exp Σ [μᵢ(z)Δzᵢ - ½μᵢ(z)²h]/σᵢ²                                                   (Girsanov)
 //
-// against the learnt law in steps of h, given both ends. So bridges of that law are drawn by the rule of Metropolis and Hastings: stretches of random length
-// are proposed again as Brownian bridges (Elerian, Chib and Shephard 2001; Roberts and Stramer 2001), each point 400 times. For a spring of κ over T, started
-// as a Brownian bridge, the variance along the bridge then equals the exact one within the error of 150 to 400 bridges (0.01 to 0.07 of it) for κT = 4, 5, 40
-// and 400; 100 times are enough up to κT = 40.
+// relative to the Brownian bridge B, in steps of h. So bridges of the law are sampled by the rule of Metropolis and Hastings: stretches of random length are
+// replaced by new Brownian bridges as proposals (Elerian, Chib and Shephard 2001; Roberts and Stramer 2001), each point 400 times. For a spring of κ over a
+// time T, the variance along the bridge then equals the exact variance within the error of 150 to 400 bridges (0.01 to 0.07 of it) for κT = 4, 5, 40 and 400.
+// 100 times are enough up to κT = 40.
 
 package drift
 
@@ -23,29 +23,29 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Law is a law of motion to draw paths of, dz = μ(z) dt + σ dW. Its methods only read it, and use the given generator for every random draw.
+// Law is a law of motion dz = μ(z) dt + σ dW that generates paths. Its methods only read it, and take all random numbers from the given generator.
 type Law struct {
-	Drift *Network  // μ, latent/s; nil for none
+	Drift *Network  // μ, latent/s; nil for zero drift
 	Sigma []float64 // the diagonal of σ, latent/s^½
-	Step  float64   // the longest step of Euler and Maruyama, s
+	Step  float64   // longest step of Euler and Maruyama, s
 }
 
-// Bounds on a path, and how thoroughly a bridge is conditioned.
+// Bounds on a path, and the number of sweeps over a bridge.
 const (
-	maxSubsteps = 1000    // of one interval
-	maxPath     = 1 << 26 // values of a path with all its steps
-	maxBridge   = 1 << 18 // values of a bridge, all of whose points are drawn many times
-	sweeps      = 400     // times that every point of a bridge is proposed again
+	maxSubsteps = 1000    // largest number of steps in one interval
+	maxPath     = 1 << 26 // largest number of values of a path with all its steps
+	maxBridge   = 1 << 18 // the same for a bridge, whose points are all replaced many times
+	sweeps      = 400     // number of proposals for every point of a bridge
 )
 
 // Path's error wraps ErrEscaped if the drift drives a path to infinity, outside the region where it was learnt.
-var ErrEscaped = errors.New("the drift has driven the path to infinity: draw a shorter one, or learn the law from a longer recording")
+var ErrEscaped = errors.New("the drift has driven the path to infinity: ask for a shorter path, or learn the law from a longer recording")
 
 // Path returns n latents, dt seconds apart, one per row; the first is from. Between two of them it takes Euler-Maruyama steps
 //
 //	z ← z + μ(z)h + σ√h ξ,  ξ ~ N(0, I),  h = dt/⌈dt/Step⌉.
 //
-// Its errors are ErrEscaped, and arguments that need too much memory or time.
+// It returns ErrEscaped, or an error if the path needs too much memory or time.
 func (l *Law) Path(from []float64, dt float64, n int, rng *rand.Rand) (*mat.Dense, error) {
 	between, err := l.substeps(dt, n, maxPath)
 	if err != nil {
@@ -72,8 +72,8 @@ func (l *Law) Path(from []float64, dt float64, n int, rng *rand.Rand) (*mat.Dens
 	return out, nil
 }
 
-// Bridge returns n latents, dt seconds apart, one per row, on a path of the law that begins exactly at from and ends exactly at to. Without
-// a drift that is a Brownian bridge; with one it is that bridge, conditioned on the latents.
+// Bridge returns n latents, dt seconds apart, one per row, on a path of the law that begins exactly at from and ends exactly at to. Without a drift, the path
+// is a Brownian bridge. With a drift, it is the law's path conditioned on both ends.
 func (l *Law) Bridge(from, to []float64, dt float64, n int, rng *rand.Rand) (*mat.Dense, error) {
 	between, err := l.substeps(dt, n, maxBridge)
 	if err != nil {
@@ -99,20 +99,20 @@ func (l *Law) substeps(dt float64, n int, limit float64) (int, error) {
 	between := math.Ceil(dt/l.Step - 1e-9)
 	switch {
 	case n < 2 || !(dt > 0):
-		return 0, fmt.Errorf("a path of %d latents, %g s apart: expected 2 or more, some time apart", n, dt)
+		return 0, fmt.Errorf("a path of %d latents, %g s apart, expected 2 or more latents and a time above 0: correct the one out of range", n, dt)
 	case between > maxSubsteps:
-		return 0, fmt.Errorf("latents %g s apart take %g steps each, the law is known in steps of %g s: at most %d are taken, give a shorter interval", dt, between, l.Step, maxSubsteps)
+		return 0, fmt.Errorf("latents %g s apart need %g steps of the law's %g s each, expected at most %d: give a shorter interval", dt, between, l.Step, maxSubsteps)
 	case float64(n)*between*float64(len(l.Sigma)) > limit:
-		return 0, fmt.Errorf("%d latents of %d dimensions in %g steps each: at most %g values are drawn, give fewer latents, or a shorter distance between them", n, len(l.Sigma), between, limit)
+		return 0, fmt.Errorf("%d latents of %d dimensions in %g steps each are too many values, expected at most %g: ask for fewer latents or a shorter interval", n, len(l.Sigma), between, limit)
 	}
 	return int(max(between, 1)), nil
 }
 
-// bridge is a path between two fixed latents while it is being drawn. Paths are flat, a row of d values a step.
+// bridge is a path between two fixed latents during its construction. Paths are flat, with a row of d values per step.
 type bridge struct {
 	law *Law
-	h   float64   // s a step
-	z   []float64 // all of it
+	h   float64   // time of a step, s
+	z   []float64 // the whole path
 	rng *rand.Rand
 
 	mu, next, nextMu []float64 // drift at z; a proposal for a part of z, and its drift
@@ -134,9 +134,9 @@ func (p *bridge) brownian(z []float64) {
 	}
 }
 
-// condition makes a Brownian bridge one of the law, by Metropolis and Hastings' rule. A stretch between two of its points is redrawn as a Brownian bridge and
-// accepted with the probability that the gain of Girsanov's weight gives. Lengths are log-uniform from one point to the whole, so
-// that some fit the drift's own time scale; stretches may overhang the ends, so that each point is equally often in one.
+// condition turns a Brownian bridge into a bridge of the law, by the rule of Metropolis and Hastings. A new Brownian bridge is proposed for a stretch and
+// accepted by the ratio of Girsanov's weights. The lengths of stretches are log-uniform from one point to the whole path, so some fit the drift's time scale.
+// Stretches may overlap the ends, so every point is equally often in a stretch.
 func (p *bridge) condition(sweeps int) {
 	d := len(p.law.Sigma)
 	steps := len(p.z)/d - 1
@@ -171,7 +171,7 @@ func (p *bridge) drift(mu, z []float64) {
 	}
 }
 
-// weight returns the log density ratio of z under the law to no drift, Σ [μ·Δz - ½μ²h]/σ².
+// weight returns the log density ratio of z under the law and without drift, Σ [μ·Δz - ½μ²h]/σ².
 func (p *bridge) weight(z, mu []float64) float64 {
 	d, total := len(p.law.Sigma), 0.0
 	for at := range len(z) - d {

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// spring is a small network of μ(z) = -κz in d dimensions.
+// spring returns a small network of μ(z) = -κz in d dimensions.
 func spring(d int, kappa float64) *Network {
 	n := &Network{Dim: d, Hidden: []int{1}, Centre: make([]float64, d), Scale: 1}
 	n.Weights = make([]float64, n.Size())
@@ -33,7 +33,7 @@ func TestPathIncrements(t *testing.T) {
 		t.Fatal(err)
 	}
 	if path.At(0, 0) != 5 || path.At(0, 1) != -5 {
-		t.Errorf("it begins at %v", path.RawRowView(0))
+		t.Errorf("the path begins at %v", path.RawRowView(0))
 	}
 	for c, sigma := range l.Sigma {
 		var square float64
@@ -43,15 +43,15 @@ func TestPathIncrements(t *testing.T) {
 		}
 		// Relative sd √(2/n) = 0.01.
 		if got := square / (sigma * sigma); math.Abs(got-1) > 0.04 {
-			t.Errorf("σ²[%d] is %g of what it should be, expected 1 ± 0.04, four standard errors", c, got)
+			t.Errorf("σ²[%d] is %g times the true value, expected 1 ± 0.04, four standard errors", c, got)
 		}
 	}
 }
 
-// A spring of κ has the stationary variance σ²/2κ; in steps of h that of the autoregression, σ²h/(1 - (1-κh)²).
+// A spring of κ has the stationary variance σ²/2κ, or in steps of h the autoregression's variance σ²h/(1 - (1-κh)²).
 func TestPathOfASpring(t *testing.T) {
 	const n, kappa, sigma, h = 200_000, 4, 0.5, 0.01
-	for _, dt := range []float64{h, 3 * h} { // alone, and with steps between
+	for _, dt := range []float64{h, 3 * h} { // without and with substeps
 		l := &Law{Drift: spring(1, kappa), Sigma: []float64{sigma}, Step: h}
 		path, err := l.Path([]float64{0}, dt, n, generator(2))
 		if err != nil {
@@ -59,7 +59,7 @@ func TestPathOfASpring(t *testing.T) {
 		}
 		f := 1 - kappa*h
 		want := sigma * sigma * h / (1 - f*f)
-		// Its relative sd over T seconds is √(2/(κT)): 0.016 and 0.009.
+		// The relative sd of the variance over T seconds is √(2/(κT)): 0.016 and 0.009.
 		if got := stat.Variance(mat.Col(nil, 0, path), nil); math.Abs(got/want-1) > 0.06 {
 			t.Errorf("dt %g: variance %g, expected %g ± 6 %%", dt, got, want)
 		}
@@ -94,14 +94,14 @@ func TestBrownianBridge(t *testing.T) {
 			want := sigma * sigma * whole * of.share * (1 - of.share)
 			// Four standard errors of a mean and of a variance over the runs.
 			if math.Abs(mean-wantMean) > 4*math.Sqrt(want/runs) || math.Abs(variance/want-1) > 4*math.Sqrt(2./runs) {
-				t.Errorf("coordinate %d at %g of the way: mean %g, variance %g, expected %g and %g", c, of.share, mean, variance, wantMean, want)
+				t.Errorf("coordinate %d at the fraction %g of the path: mean %g, variance %g, expected %g and %g", c, of.share, mean, variance, wantMean, want)
 			}
 		}
 	}
 }
 
-// springBridge gives the exact mean and variance, at every step, of the autoregression z' = fz + σ√h ξ between fixed ends: Gaussian,
-// with a tridiagonal precision.
+// springBridge returns the exact mean and variance, at every step, of the autoregression z' = fz + σ√h ξ between fixed ends. Its law is Gaussian with a
+// tridiagonal precision.
 func springBridge(kappa, sigma, h, from, to float64, steps int) (mean, variance []float64) {
 	f, q := 1-kappa*h, sigma*sigma*h
 	m := steps - 1
@@ -126,7 +126,7 @@ func springBridge(kappa, sigma, h, from, to float64, steps int) (mean, variance 
 	return mean, variance
 }
 
-// The bridge of a spring is known exactly; a Brownian one would have 3 to 10 times its variance in the middle, and no sag.
+// The bridge of a spring is known exactly. A Brownian bridge would have 3 to 10 times its variance in the middle, and its mean would not sag.
 func TestBridgeOfASpring(t *testing.T) {
 	const sigma, h = 0.7, 0.01
 	for _, test := range []struct {
@@ -184,10 +184,10 @@ func TestPathsRepeat(t *testing.T) {
 	path, bridge := draw(3)
 	again, anew := draw(3)
 	if !mat.Equal(path, again) || !mat.Equal(bridge, anew) {
-		t.Error("the same seed gave another path")
+		t.Error("the same seed gave a different path")
 	}
 	if other, third := draw(4); mat.Equal(path, other) || mat.Equal(bridge, third) {
-		t.Error("another seed gave the same path")
+		t.Error("a different seed gave the same path")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestPathsRefuse(t *testing.T) {
 		}
 	}
 	l := &Law{Sigma: []float64{1}, Step: 0.01}
-	for want, n := range map[string]int{"2 or more": 1, "values are drawn": 1 << 27} {
+	for want, n := range map[string]int{"2 or more": 1, "too many values": 1 << 27} {
 		if _, err := l.Bridge([]float64{1}, []float64{1}, 0.01, n, generator(1)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d latents: error %v, expected one with %q", n, err, want)
 		}

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// tape evaluates a network on a mini-batch and computes its gradient, (1), by hand: reverse-mode differentiation of one fixed shape in reused memory. Not safe
-// for concurrent use.
+// tape evaluates a network on a mini-batch and computes its gradient, (1), by hand-written reverse-mode differentiation of one fixed shape in reused memory.
+// It is not safe for concurrent use.
 type tape struct {
 	batch  int
 	u      blas64.General   // scaled inputs, batch×d
@@ -16,10 +16,10 @@ type tape struct {
 	slope  []blas64.General // their slopes, softplus' at the layer's input
 	out    blas64.General   // μ, batch×d
 	dOut   blas64.General   // ∂loss/∂μ, filled by the caller between forward and backward
-	da, db blas64.General   // gradients travelling back, batch×width
+	da, db blas64.General   // gradients in the backward pass, batch×width
 }
 
-// newTape returns a tape for mini-batches of this size through networks of n's shape.
+// newTape returns a tape for mini-batches of the given size and networks of n's shape.
 func newTape(n *Network, batch int) *tape {
 	t := &tape{batch: batch, u: dense(batch, n.Dim), out: dense(batch, n.Dim), dOut: dense(batch, n.Dim)}
 	for _, width := range n.Hidden {
@@ -31,7 +31,7 @@ func newTape(n *Network, batch int) *tape {
 	return t
 }
 
-// forward writes μ at every row of z (batch×d) into t.out and keeps what backward needs.
+// forward writes μ at every row of z (batch×d) into t.out and stores the data for backward.
 func (t *tape) forward(n *Network, z []float64) {
 	for r := range t.batch {
 		n.scaled(t.u.Data[r*n.Dim:(r+1)*n.Dim], z[r*n.Dim:(r+1)*n.Dim])
@@ -85,8 +85,8 @@ func layer(dst, in blas64.General, weights []float64, at int) int {
 	return end
 }
 
-// serialRows is the number of rows that gonum multiplies at a time. gonum would divide four times as many among goroutines, on every core
-// and at a higher cost than the products themselves.
+// serialRows is the number of rows per call of gonum. With four times as many rows, gonum would use goroutines on all cores, which cost more than the
+// products themselves.
 const serialRows = 64
 
 // multiply writes x·W + beta·dst into dst, or x·W' + beta·dst.

@@ -5,33 +5,33 @@ import "math"
 // recall is the number of previous steps that a cell remembers.
 const recall = 3
 
-// cells are the possible motions of an object for a while: a grid of scales K and exponents. The density of a step in a cell is conditional on the
-// recall previous steps; after a gap it is the density of the step alone.
+// cells are the motions that an object may have during a visit: a grid of scales K and exponents. The density of a step in a cell is conditional on the
+// recall previous steps. After a gap it is the density of the step alone.
 type cells struct {
 	kinds
 	unit   []float64 // the cube root of K
-	noise  float64   // variance of a place
+	noise  float64   // variance of the localisation noise
 	likely []float32 // [step][cell], divided by its maximum
 	tops   []float64 // ln of the maximum
 	n      int       // steps
 	dims   float64
 }
 
-// Step of ln K, and the exponents if they may differ.
+// Step of ln K, and the grid of exponents if the exponent is free.
 const cellStep = 0.13
 
 var mixedExponents = []float64{0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 1.8}
 
-// look holds the settings of an analysis: the exposure as a share of a frame, the number of moving axes, and who works.
+// look holds the settings of an analysis: the exposure as a fraction of a frame, the number of moving axes, and the use of cores.
 type look struct {
 	exposure, dims float64
 	cores          crew
 }
 
-// kinds are the cells: ln K, the exponent, and the factor on the variance of the noise.
+// kinds lists the parameters of cells: ln K, the exponent, and the factor on the variance of the noise.
 type kinds struct{ lnK, alpha, bad []float64 }
 
-// grid returns a cell for every scale and exponent, plus cells of nearly no motion.
+// grid returns a cell for every scale and exponent, and cells of almost no motion.
 func grid(square, step float64, alphas []float64) (k kinds) {
 	scales := []float64{math.Log(square * 1e-5)}
 	for x := math.Log(square * 2e-3); x < math.Log(square*8); x += step {
@@ -94,7 +94,7 @@ func newCells(m *steps, of kinds, noise float64, by look) *cells {
 	return c
 }
 
-// whole returns L of every piece in each cell, divided by its maximum, and ln of the maxima. first holds the first step of each piece.
+// whole returns the likelihood of every piece in each cell, divided by the piece's maximum, and ln of the maxima. first lists the first step of each piece.
 func (c *cells) whole(first []int) (table []float64, tops []float64) {
 	n := len(c.lnK)
 	table, tops = make([]float64, (len(first)-1)*n), make([]float64, len(first)-1)
@@ -169,7 +169,7 @@ func freest(m *steps, square float64, by look) float64 {
 	if at == 0 || at == len(grid)-1 || nats[at+1] == 0 {
 		return grid[at] * square
 	}
-	// the top of a parabola through three points, in ln of the noise
+	// the maximum of a parabola through three points, in ln of the noise
 	x0, x1, x2 := math.Log(grid[at-1]), math.Log(grid[at]), math.Log(grid[at+1])
 	y0, y1, y2 := nats[at-1], nats[at], nats[at+1]
 	a, b := (y2-y1)/(x2-x1), (y1-y0)/(x1-x0)

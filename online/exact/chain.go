@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// class is a state of objects: a Gaussian in the cube root of K, which is nearly a gamma law in K, and in the exponent.
+// class is a state of objects: a Gaussian in the cube root of K (nearly a gamma law in K) and in the exponent.
 type class struct{ unit, unitSD, alpha, alphaSD float64 }
 
-// chain models objects that switch between classes. Each visit to a class draws a new cell, and keeps it.
+// chain models objects that switch between classes. An object picks a random cell at the start of each visit to a class and stays in this cell.
 type chain struct {
 	classes []class
-	as      []int       // the class of each room: one room for long visits to a class, another for brief ones
+	as      []int       // the class of each room; a class may have one room for long visits and one for brief visits
 	begin   []float64   // probability of each room at the start of a series
-	leave   [][]float64 // from each room to each, per step
+	leave   [][]float64 // from each room to each other, per step
 	nats    float64
-	stays   []float64 // steps in each room
-	share   []float64 // of the steps, per class
+	stays   []float64 // expected number of steps in each room
+	share   []float64 // fraction of the steps in each class
 	k       []float64 // mean K over the steps of each class
 	alpha   []float64
 }
@@ -25,20 +25,20 @@ type chain struct {
 type passed struct {
 	nats   float64
 	enter  []float64 // visits that start in each cell of the list
-	jumps  []float64 // [from][to]
+	jumps  []float64 // visits that change room, [from][to]
 	stays  []float64 // steps in each room
 	within []float64 // steps in each cell of the list
 	told   func(t int, class []float64, k float64)
 }
 
-// list holds the cells with weight in some rooms: index, room and weight within the room.
+// list holds the cells with a weight in each room: index, room (class) and weight within the room.
 type list struct {
 	cell, class []int
 	weight      []float64
 	from        []int // first entry of each room, and the end
 }
 
-// weigh lists the cells of rooms.
+// weigh returns the list of the cells of rooms; as[k] is the class of room k.
 func (c *cells) weigh(classes []class, as []int) *list {
 	l := &list{}
 	w := make([]float64, len(c.lnK))
@@ -65,7 +65,8 @@ func (c *cells) weigh(classes []class, as []int) *list {
 	return l
 }
 
-// pass runs over the steps of one series, at indices from to to-1. It calls sum.told, unless nil, with the class probabilities and the mean K of each step.
+// pass runs over the steps of one series, at indices from to to-1. Unless sum.told is nil, pass calls it with the class probabilities and the mean K of each
+// step, last step first.
 func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
 	m, n, rooms := len(l.cell), to-from, len(ch.as)
 	forward, scales, mass := make([]float64, n*m), make([]float64, n), make([]float64, n*rooms)
@@ -169,7 +170,7 @@ func (c *cells) pass(from, to int, l *list, ch *chain, sum *passed) {
 	}
 }
 
-// parts is the number of partial sums. It is fixed, so that the result does not depend on the number of cores.
+// parts is the number of partial sums. It is constant, so the result does not depend on the number of cores.
 const parts = 32
 
 // sweep runs pass over all series.
@@ -195,7 +196,7 @@ func (c *cells) sweep(first []int, l *list, ch *chain, cores crew) *passed {
 	return total
 }
 
-// begin initialises k classes from the levels of the squared steps, averaged over nine.
+// begin initialises k classes from the logarithms of squared steps, averaged over nine steps.
 func (c *cells) begin(m *steps, k int) ([]class, []float64) {
 	const half = 4
 	level := make([]float64, len(m.move))
@@ -265,7 +266,7 @@ func (of *class) moments(c *cells, cell []int, counts []float64) {
 	*of = class{u, math.Sqrt(max(uu/n-u*u, 0.045*0.045*u*u, 1e-8)), a, math.Sqrt(max(aa/n-a*a, 0.06*0.06))}
 }
 
-// still fits k kinds of series that each keep their class. It returns the largest ln L.
+// still fits k classes to series that never switch. It returns the largest ln L and the classes.
 func (c *cells) still(m *steps, k int, cores crew) (nats float64, classes []class) {
 	table, tops := c.whole(m.first)
 	n := len(c.lnK)
@@ -302,8 +303,8 @@ func (c *cells) still(m *steps, k int, cores crew) (nats float64, classes []clas
 	return nats, classes
 }
 
-// peaked returns the largest ln L of series that each keep their cell, for any distribution of cells with one peak: a mixture of uniform ones that begin
-// or end at the peak (Khinchin).
+// peaked returns the largest ln L of series that never leave their cell, over all distributions of cells with one peak. Such a distribution is a mixture of
+// uniform distributions that begin or end at the peak (Khinchin).
 func (c *cells) peaked(first []int, cores crew) float64 {
 	table, tops := c.whole(first)
 	n, best := len(c.lnK), math.Inf(-1)
@@ -375,8 +376,8 @@ func (c *cells) switching(m *steps, k, rounds int, cores crew) *chain {
 	return ch
 }
 
-// brief fits a chain of two classes with a second room for each, for visits of a few steps. Without these rooms, a visit of one step counts as part of
-// the other class and biases its D.
+// brief fits a chain of two classes with a second room each, for visits of a few steps. Without these rooms, a visit of one step would count as part of the
+// other class and bias its D.
 func (c *cells) brief(m *steps, of *chain, cores crew) *chain {
 	const left, entered = 0.4, 0.005
 	ch := &chain{classes: slices.Clone(of.classes), as: []int{0, 1, 0, 1}}
@@ -387,7 +388,7 @@ func (c *cells) brief(m *steps, of *chain, cores crew) *chain {
 	return ch
 }
 
-// blurs returns ln L of the most likely law of objects that keep their D but have bad localisation for a while, and the factor on the variance of the noise.
+// blurs returns ln L of the most likely law of objects with constant D that are temporarily localised badly, and the factor on the variance of the noise.
 func blurs(m *steps, square, noise float64, by look) (nats, times float64) {
 	nats = math.Inf(-1)
 	s := newScale(square)
@@ -414,7 +415,8 @@ func blurs(m *steps, square, noise float64, by look) (nats, times float64) {
 	return nats, times
 }
 
-// keeps computes ln L of steps for each K if places turn bad and good again with chances turn per step. The first half of the cells is good, the second bad.
+// keeps computes ln L of steps for each K if the localisation turns bad with probability turn[0] per step, and good with turn[1]. The first half of the cells
+// has good localisation, the second half bad.
 func (c *cells) keeps(from, to int, turn [2]float64, out []float64) {
 	n := len(out)
 	good, bad := make([]float64, n), make([]float64, n)
@@ -481,12 +483,12 @@ func (c *cells) learn(m *steps, ch *chain, rounds int, cores crew) {
 	}
 }
 
-// d returns the mean D of a class over its visits: E K/2 of a Gaussian cube root.
+// d returns the mean D of a class over its visits: E K/2 if the cube root of K is Gaussian.
 func (of *class) d() float64 {
 	return (of.unit*of.unit*of.unit + 3*of.unit*of.unitSD*of.unitSD) / 2
 }
 
-// mostLeft bounds each rate of leaving a room, so that some of a class always stays.
+// mostLeft returns the upper bound of each rate of leaving a room, so some objects always stay.
 func mostLeft(row []float64) float64 {
 	n := 0.0
 	for _, p := range row {

@@ -8,9 +8,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestPhenomena verifies, on tracks of the kinds of the AnDi challenge, the number of states, the D of each state to a tenth and its share to 0.05, as
-// issue 53 requires. For tracks that do not switch, the exponents are closer to the truth than from straight lines.
-// single_a15 is a known miss (docs/limitations.md): walls turn its long superdiffusive tracks back, and the law calls that switching.
+// TestPhenomena verifies, on the kinds of tracks of the AnDi challenge, the number of states, the D of each state to a tenth and its share to 0.05, as issue
+// 53 requires. For tracks that do not switch, the exponents are closer to the truth than exponents from straight-line fits. single_a15 is a known miss
+// (docs/limitations.md): walls reflect its long superdiffusive tracks, and the law reports switching.
 func TestPhenomena(t *testing.T) {
 	suite.Long(t)
 	for _, name := range []string{"single_a15", "dimer", "confine", "multi_Da", "multi_D", "traps", "single_a1", "single_a6"} {
@@ -33,16 +33,16 @@ func TestPhenomena(t *testing.T) {
 			}
 			own, fit = own+math.Abs(l.Objects[i].Alpha.Value-mean), fit+math.Abs(line-mean)
 		}
-		t.Logf("%s: %v, gains %.0f, states %.3f, exponent %.3f; MAE %.3f, of lines %.3f", name, l.Kind, l.Gains, l.States, l.Exponent, own/float64(len(truth)), fit/float64(len(truth)))
+		t.Logf("%s: %v, gains %.0f, states %.3f, exponent %.3f; MAE %.3f, from lines %.3f", name, l.Kind, l.Gains, l.States, l.Exponent, own/float64(len(truth)), fit/float64(len(truth)))
 		if name == "single_a15" {
 			continue
 		}
 		if own > fit {
-			t.Errorf("%s: exponents are off by %.3f, those of lines by %.3f", name, own/float64(len(truth)), fit/float64(len(truth)))
+			t.Errorf("%s: mean error %.3f of the exponents, %.3f from lines", name, own/float64(len(truth)), fit/float64(len(truth)))
 		}
 		if strings.HasPrefix(name, "single") {
 			if l.Kind == Switching {
-				t.Errorf("%s: told to switch, states %+v", name, l.States)
+				t.Errorf("%s: reported as switching, states %+v", name, l.States)
 			}
 			continue
 		}

@@ -19,7 +19,7 @@ const (
 
 func exponentAt(a int) float64 { return exponentLow + exponentStep*float64(a) }
 
-// finer interpolates a family of exponents to the grid of populations.
+// finer interpolates a family of exponents to the finer grid for populations.
 func (f *family) finer() *family {
 	out := &family{count: f.count, dims: f.dims, from: f.from, to: f.to}
 	for a := range exponents {
@@ -109,7 +109,7 @@ const (
 	pointWidth  = -2.3
 )
 
-// weights returns the weights of exponents and scales.
+// weights returns the weights of exponents and scales for the parameters of a population.
 func (c *cloud) weights(x []float64) (exponent [exponents]float64, scale []float64) {
 	sd, sum := math.Exp(max(x[atSpread], pointSpread)), 0.0
 	for a := range exponent {
@@ -125,7 +125,7 @@ func (c *cloud) weights(x []float64) (exponent [exponents]float64, scale []float
 	return exponent, scale
 }
 
-// nats returns -ln L of all series for the parameters of a population, with a mild prior that exponents differ by less than a half.
+// nats returns -ln L of all series for the parameters of a population, with a mild prior that the sd of exponents is below a half.
 func (c *cloud) nats(x []float64, cores crew) float64 {
 	if !(x[atMean] > 0.01 && x[atMean] < 1.98) || x[atSpread] > 0.5 || x[atWidth] > 1.3 {
 		return math.Inf(1)
@@ -158,7 +158,7 @@ func (c *cloud) nats(x []float64, cores crew) float64 {
 	return -total - c.tops + 2*sd*sd + point
 }
 
-// reach returns the range of weights that are not negligible.
+// reach returns the index range outside which the weights are negligible.
 func reach(w []float64) (low, high int) {
 	low, high = 0, len(w)
 	for low < high-1 && w[low] < 1e-9 {
@@ -173,7 +173,7 @@ func reach(w []float64) (low, high int) {
 // exponent is the result of a fit of a population of fractional motion.
 type exponent struct {
 	mean   Interval
-	spread float64 // from track to track
+	spread float64 // sd between tracks
 	nats   float64 // ln L at its best
 	plain  float64 // ln L with all exponents 1
 	noise  float64 // variance
@@ -183,7 +183,7 @@ type exponent struct {
 	at     []float64 // the parameters of the population
 }
 
-// noises lists the tested noise levels, as ln of the share of a mean square step; the first is practically none.
+// noises lists the tested variances of the noise, as ln of the ratio to a mean square step; the first is practically zero.
 var noises = []float64{-9, -7, -6, -5, -4.2, -3.5, -3, -2.5, -2.1, -1.7, -1.4, -1.1, -0.85}
 
 // fitExponent fits the exponent of a population. The interval combines the curvature at each noise with the marginal over the noise, flat in its logarithm:
@@ -241,8 +241,8 @@ func fitExponent(f *family, square float64, cores crew) *exponent {
 	return e
 }
 
-// free returns the standard deviation of the mean exponent, from the curvature over the entries of x that are not at their bounds. At its bound a population is
-// a point.
+// free returns the standard deviation of the mean exponent, from the curvature over the entries of x that are not at their bounds. A spread or a width at its
+// bound counts as zero.
 func free(like func([]float64) float64, x []float64) float64 {
 	open := []int{atMean, atScale}
 	if x[atSpread] > pointSpread+0.1 {
@@ -297,7 +297,7 @@ func (c *cloud) each(x []float64, e *exponent) {
 	}
 }
 
-// track returns the exponent and D of one series, given weights of exponents and scales.
+// track returns the exponent and D of series i, given the weights of exponents and scales.
 func (c *cloud) track(i int, weight, scale []float64) (alpha Interval, d float64) {
 	var sum, mean, square float64
 	for a, w := range weight {

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// meanSquare returns the exponent from a straight line through the logarithms of the mean square displacement, the fit of most programs.
+// meanSquare returns the exponent from a straight line through the logarithms of the mean square displacement, as most programs fit it.
 func meanSquare(t Track) float64 {
 	n := len(t)
 	most := max(2, min(n-1, max(n/3, 2)))
@@ -25,7 +25,8 @@ func meanSquare(t Track) float64 {
 }
 
 // TestFractionalTracks verifies, on external tracks with a median of four places, the exponent of the population to 0.05, and to 0.12 with noise of a
-// third of a step: one file is 0.113 off, and its interval begins at 1.016. The exponent of each track has an error at least a fifth below the error of a straight line.
+// third of a step: one file is 0.113 off, and its interval begins at 1.016. The mean error of single tracks is at least a fifth
+// below the error of a straight line.
 func TestFractionalTracks(t *testing.T) {
 	suite.Long(t)
 	for _, noise := range []float64{0, 0.1, 0.5} {
@@ -44,13 +45,13 @@ func TestFractionalTracks(t *testing.T) {
 			for i, tr := range used {
 				own, fit = own+math.Abs(e.tracks[i].Value-2*hurst)/float64(len(used)), fit+math.Abs(meanSquare(tr)-2*hurst)/float64(len(used))
 			}
-			t.Logf("%s: %.3f (%.3f to %.3f), spread %.3f, noise %.3f; MAE %.3f, of lines %.3f", name, e.mean.Value, e.mean.Low, e.mean.High, e.spread, math.Sqrt(e.noise), own, fit)
+			t.Logf("%s: %.3f (%.3f to %.3f), spread %.3f, noise %.3f; MAE %.3f, from lines %.3f", name, e.mean.Value, e.mean.Low, e.mean.High, e.spread, math.Sqrt(e.noise), own, fit)
 			most := 0.05
 			if noise == 0.5 {
 				most = 0.12
 			}
 			if math.Abs(e.mean.Value-2*hurst) > most || own > 0.8*fit {
-				t.Errorf("%s: %+v, MAE %.3f, of lines %.3f", name, e.mean, own, fit)
+				t.Errorf("%s: %+v, MAE %.3f, from lines %.3f", name, e.mean, own, fit)
 			}
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// family is a set of laws with one more parameter than free diffusion: the exponent, the rate of a trap, the speed, or the lag of places. The scale K, twice D,
-// and the variance of the noise are free in each. With r = noise/K, the squares S and the logarithms of a series depend only on the parameter and r, and
+// family is a set of laws with one more parameter than free diffusion: the exponent, the rate of a trap, the speed, or the lag of positions. The scale K = 2D
+// and the variance of the noise are free in each law. With r = noise/K, the squares S and the logarithms of a series depend only on the parameter and r, and
 //
 //	ln L = -½ d (logs + n ln K + n ln 2π) - S/2K
 //
-// They are tabulated over r and interpolated in ln r by cubics.
+// Both are tabulated over r and interpolated in ln r by cubics.
 type family struct {
 	shape   []float64   // the parameter
 	squares [][]float64 // [shape·ratios + ratio][series]
@@ -37,7 +37,7 @@ const (
 	ratios    = 29 // to exp 7.2
 )
 
-// newFamily tabulates a family. each fills in the values of all series for one parameter and ratio.
+// newFamily tabulates a family. The callback each fills in the values of all series for one parameter and ratio.
 func (a *asked) newFamily(shape []float64, each func(shape, ratio float64, squares, logs []float64)) *family {
 	f := &family{shape: shape, count: counts(a.all), dims: a.dims, from: a.from, to: a.to}
 	f.squares, f.logs = make([][]float64, len(shape)*ratios), make([][]float64, len(shape)*ratios)
@@ -56,7 +56,7 @@ func (a *asked) newFamily(shape []float64, each func(shape, ratio float64, squar
 // every returns the input for all ratios.
 func (c *comparison) every() *asked { return &asked{c.all, c.look, 0, ratios} }
 
-// crew says how many cores work, 0 for all, and how a single worker pauses between two parts.
+// crew holds the largest number of cores, 0 for all, and the function that a single worker calls between two parts.
 type crew struct {
 	most  int
 	pause func()
@@ -68,7 +68,7 @@ func (c crew) rest() {
 	}
 }
 
-// spread calls each with 0 to n-1 on the cores of a crew.
+// spread calls each(0) to each(n-1) on the cores of a crew.
 func spread(n int, by crew, each func(i int)) {
 	if by.pause != nil {
 		for i := range n {
@@ -98,13 +98,13 @@ func cubic(x float64) [4]float64 {
 	return [4]float64{-(x - 1) * (x - 2) * (x - 3) / 6, x * (x - 2) * (x - 3) / 2, -x * (x - 1) * (x - 3) / 2, x * (x - 1) * (x - 2) / 6}
 }
 
-// scale is the grid of ln K of populations.
+// scale is the grid of ln K for populations.
 type scale struct {
 	low, step float64
 	n         int
 }
 
-// newScale returns a grid from a thousandth of a mean square step to twelve times the step.
+// newScale returns a grid of K from a thousandth of a mean square step to twelve times the mean square step.
 func newScale(square float64) scale {
 	return scale{math.Log(square) - 7, 0.13, 73}
 }
@@ -193,7 +193,7 @@ func (s scale) bell(c crowd, out []float64) {
 	}
 }
 
-// best returns ln L of all series at the most likely noise, for one parameter of the family, that noise, and the law of ln K.
+// best returns ln L of all series at the most likely noise for one parameter of the family, this noise, and the law of ln K.
 func (f *family) best(shape int, s scale, square float64) (nats, noise float64, found crowd) {
 	nats = math.Inf(-1)
 	table := make([]float64, len(f.count)*s.n)
@@ -220,7 +220,7 @@ func (f *family) best(shape int, s scale, square float64) (nats, noise float64, 
 	return nats, noise, found
 }
 
-// golden searches the maximum of f between low and high with calls evaluations.
+// golden searches for the maximum of f between low and high by golden sections, with the given number of calls.
 func golden(f func(float64) float64, low, high float64, calls int) {
 	const share = 0.6180339887
 	a, b := high-share*(high-low), low+share*(high-low)
@@ -297,7 +297,7 @@ func (a *asked) anomalous(exponents []float64) *family {
 	})
 }
 
-// late returns the family of steps that contain a share of the previous step.
+// late returns the family of steps that contain a fraction of the previous step.
 func (a *asked) late(shares []float64) *family {
 	s := newSteps(a.all)
 	return a.newFamily(shares, func(theta, ratio float64, squares, logs []float64) {

@@ -21,7 +21,7 @@ func (a matrix) inside(b matrix) matrix { return a.times(b).times(a.turned()) }
 
 var one = matrix{1, 0, 0, 1}
 
-// of returns a function of a matrix by its eigenvalues; slope is the derivative of the function, for equal eigenvalues.
+// of returns the function f of a matrix by its eigenvalues. slope is the derivative of f and serves for equal eigenvalues.
 func (a matrix) of(f, slope func(complex128) complex128) matrix {
 	mean := (a[0] + a[3]) / 2
 	half := cmplx.Sqrt(complex(mean*mean-(a[0]*a[3]-a[1]*a[2]), 0))
@@ -66,8 +66,8 @@ func (a matrix) averages(e float64) (first, second matrix) {
 	return a.of(one, slope(one)), a.of(two, slope(two))
 }
 
-// linear is the transition of a linear field from the end of one exposure to the end of another, exact in time, with its observation. The object is at
-// x. The camera shows m, the mean of x over the exposure that ends there.
+// linear is the transition of a linear field from the end of one exposure to the end of the next, exact in time, with its observation. The object is at x.
+// The camera shows m, the mean of x over the exposure that ends there.
 type linear struct {
 	still             matrix // stationary variance of x
 	show, move        matrix // E m and E x at the end, given x at the start of the exposure
@@ -76,10 +76,10 @@ type linear struct {
 	drift             matrix
 	exposure          float64
 	steps             map[int][2]matrix
-	each              [2]matrix // of one frame
+	each              [2]matrix // step(1)
 }
 
-// newLinear returns the field of drift a and diffusion d.
+// newLinear returns the field with drift matrix a and diffusion d.
 func newLinear(a matrix, d, noise, exposure float64) *linear {
 	l := &linear{noise: noise, drift: a, exposure: exposure, show: one, move: one, steps: map[int][2]matrix{}}
 	trace, det := a[0]+a[3], a[0]*a[3]-a[1]*a[2]
@@ -100,7 +100,7 @@ func newLinear(a matrix, d, noise, exposure float64) *linear {
 	return l
 }
 
-// step returns the transition over g frames to the start of the exposure, and its variance.
+// step returns the transition matrix from the end of an exposure to the start of the exposure g frames later, and its variance.
 func (l *linear) step(g int) [2]matrix {
 	s, ok := l.steps[g]
 	if !ok {
@@ -111,7 +111,7 @@ func (l *linear) step(g int) [2]matrix {
 	return s
 }
 
-// nats returns -ln L of series along two axes, each with its own centre of flat prior.
+// nats returns -ln L of series along two axes. Each series has its own centre with a flat prior.
 func (l *linear) nats(all []series) float64 {
 	total := 0.0
 	for i := range all {
@@ -120,7 +120,7 @@ func (l *linear) nats(all []series) float64 {
 	return total
 }
 
-// one returns nats of one series. The columns of m are the mean of the object and its dependence on the two coordinates of the centre.
+// one returns -ln L of one series. x and y are the mean position of the object and its dependence on the two coordinates of the centre.
 func (l *linear) one(s *series) float64 {
 	var x, y [3]float64
 	var b [3][3]float64
@@ -154,7 +154,7 @@ func (l *linear) one(s *series) float64 {
 			inverse = matrix{v[3] / det, -v[1] / det, -v[2] / det, v[0] / det}
 			c := l.move.times(p).times(l.show.turned()).plus(l.cross, 1)
 			gain = c.times(inverse)
-			if l.exposure == 0 { // the same, without cancellation
+			if l.exposure == 0 { // the same formula, without cancellation
 				p = matrix{l.noise, 0, 0, l.noise}.plus(inverse, -l.noise*l.noise)
 			} else {
 				p = l.move.inside(p).plus(l.end, 1).plus(gain.times(c.turned()), -1)
@@ -185,7 +185,7 @@ func (l *linear) one(s *series) float64 {
 	return 0.5 * (squares + logs + math.Log(det) + 2*float64(len(s.at)-1)*logTwoPi)
 }
 
-// Indices of the parameters of a field: ln D, ln of the mean rate, ln of the ratio of the springs, the angle of the stronger, rotation over mean rate,
+// Indices of the parameters of a field: ln D, ln of the mean rate, ln of the ratio of the springs, the angle of the stronger spring, rotation over mean rate,
 // ln of the sd of the noise.
 const (
 	atD = iota
@@ -197,7 +197,7 @@ const (
 	entries
 )
 
-// drift returns the drift matrix of parameters.
+// drift returns the drift matrix for the parameters x.
 func drift(x []float64) matrix {
 	k := math.Exp(x[atRate])
 	h, w := k*math.Tanh(x[atRatio]/2), x[atTurn]*k
@@ -219,7 +219,7 @@ func likeField(all []series, exposure float64) func(x []float64) float64 {
 	}
 }
 
-// moments returns start parameters of a field, from the covariances of neighbours, C1 = exp(-A)C0.
+// moments returns start parameters of a field from the covariances of successive positions, C1 = exp(-A)C0.
 func moments(all []series, like []float64) []float64 {
 	var now, later matrix
 	n, m := 0.0, 0.0

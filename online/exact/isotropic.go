@@ -2,12 +2,12 @@ package exact
 
 import "math"
 
-// blurred describes an Ornstein-Uhlenbeck process of D and rate k, seen by a camera that exposes a share e of each frame. With P = D/k and κ = ke the
+// blurred describes an Ornstein-Uhlenbeck process of D and rate k, seen by a camera with an exposure e, as a fraction of a frame. With P = D/k and κ = ke the
 // mean over an exposure has
 //
 //	cov(m(t), m(t+τ)) = P' exp(-kτ),  P' = P 2(cosh κ - 1)/κ²,  var m = 2P(κ - 1 + exp(-κ))/κ²
 //
-// It returns an equivalent process of variance P' with a white noise, whose variance may be negative.
+// It returns the variance P' of an equivalent process, and the variance of its white noise, which may be negative.
 func blurred(d, k, e, noise float64) (variance, white float64) {
 	p, q := d/k, k*e
 	if e == 0 {
@@ -20,8 +20,8 @@ func blurred(d, k, e, noise float64) (variance, white float64) {
 	return variance, noise + p*2*(q-1+math.Exp(-q))/(q*q) - variance
 }
 
-// isotropic returns -ln L of series that share D, rate k and the variance of the noise along all moving axes. Every series has its own centre, with a
-// flat prior along each axis. The result is infinite if a place would have a negative variance.
+// isotropic returns -ln L of series that share D, rate k and the variance of the noise along all moving axes. Every series has its own centre, with a flat
+// prior along each axis. The result is infinite if a position would have a negative variance.
 func isotropic(all []series, d, k, noise float64, by look) float64 {
 	variance, white := blurred(d, k, by.exposure, noise)
 	total := 0.0
@@ -78,22 +78,22 @@ type Interval struct{ Value, Low, High float64 }
 // holds reports whether the interval contains v.
 func (i Interval) holds(v float64) bool { return i.Low <= v && v <= i.High }
 
-// Trap is a drift towards a centre: dx = -A(x - c)dt + √(2D)dW, with the mean rate of A, the ratio of its springs, and its rotation.
+// Trap is a drift towards a centre: dx = -A(x - c)dt + √(2D)dW. A has a mean rate, a ratio of its two springs, and a rotation.
 type Trap struct {
 	D        Interval // per frame
 	Rate     Interval // mean of both springs, 1/frame
-	Ratio    Interval // of the stronger spring to the weaker; 1 without evidence for a difference
+	Ratio    Interval // ratio of the stronger to the weaker spring; 1 without evidence for a difference
 	Rotation Interval // 1/frame; 0 without evidence
-	Noise    Interval // sd of a place
+	Noise    Interval // sd of the localisation noise
 	Nats     float64  // ln L
 	Gain     float64  // ln L over free diffusion of one D
 	Turns    float64  // ln L of rotation and unequal springs over one rate
 }
 
-// limits of ln D and ln noise relative to a squared step, and of ln rate.
+// Limits of the search, in units of the mean step and of a frame.
 const (
 	slowest, fastest = -16.0, 4.0
-	quietest         = -7.0 // ln of the sd of the noise in steps
+	quietest         = -7.0 // ln of the sd of the noise
 )
 
 // scaled returns series in units of their mean step.
@@ -119,7 +119,8 @@ func likeAll(all []series, by look) func(x []float64) float64 {
 	}
 }
 
-// fitIsotropic returns the most likely D, rate and noise that all series share, as ln, in units of their step, and -ln L; free is -ln L without a rate.
+// fitIsotropic returns the most likely common D, rate and noise of all series, as ln, in units of their mean step. value is -ln L, and free is -ln L without
+// a rate.
 func fitIsotropic(all []series, by look) (x []float64, value, free float64) {
 	f := likeAll(all, by)
 	value, free = math.Inf(1), math.Inf(1)

@@ -29,13 +29,13 @@ type judged struct {
 	alpha, d Interval
 }
 
-// together is the number of series judged at a time.
+// together is the number of series classified at a time.
 const together = 1000
 
-// Judge judges tracks as they come. It learns the frequency of each class from them: it begins as if it knew 20 tracks, most of them free.
+// Judge classifies tracks as they arrive and learns the frequency of each class from them. Its prior counts as 20 tracks, most of them free.
 type Judge struct{ counts [Classes]float64 }
 
-// Tracks returns the results of tracks by the population of a law. It returns no states. Use at most one core if pause is not nil.
+// Tracks returns the results of tracks, without states, with the population of a law as prior. If pause is not nil, Tracks works on one core.
 func (j *Judge) Tracks(l *Law, tracks []Track, pause func()) []Object {
 	out := make([]Object, len(tracks))
 	var all []series
@@ -56,8 +56,8 @@ func (j *Judge) Tracks(l *Law, tracks []Track, pause func()) []Object {
 	return out
 }
 
-// judges returns the results of the chosen series. It learns the frequency of each class from all of them and from the counts of earlier ones, so that a
-// class that no series needs is not assigned. It adds its own counts.
+// judges returns the results of the chosen series. It learns the frequency of each class from them and from the counts of earlier series, so an unneeded
+// class is not assigned. It adds its own counts to counts.
 func (c *comparison) judges(all []series, chosen []int, counts *[Classes]float64) []judged {
 	out := make([]judged, len(chosen))
 	evidence := make([][Classes]float64, len(chosen))
@@ -105,7 +105,7 @@ func (c *comparison) judges(all []series, chosen []int, counts *[Classes]float64
 		each(traps, numbers(len(rates)), Confined)
 		each(driven, numbers(len(speeds)), Driven)
 		for i := range part {
-			evidence[from+i][Anomalous] = evidence[from+i][Unbound] + out[from+i].d.High // the gain of any exponent over 1
+			evidence[from+i][Anomalous] = evidence[from+i][Unbound] + out[from+i].d.High // the gain of the averaged exponents over 1
 			if math.IsInf(out[from+i].d.High, 1) {
 				evidence[from+i][Anomalous] = out[from+i].d.Low
 			}
@@ -115,8 +115,8 @@ func (c *comparison) judges(all []series, chosen []int, counts *[Classes]float64
 	return out
 }
 
-// judgeExponents fills in the exponent and D of each series with the population as prior. For judges it leaves ln L of any exponent in d.Low,
-// and in d.High its gain over exponent 1: +Inf if the table has no number for that.
+// judgeExponents fills in the exponent and D of each series with the population as prior. As intermediate results for judges, it stores ln L averaged over
+// exponents in d.Low, and the gain of this average over exponent 1 in d.High; +Inf if the table has no likelihood at exponent 1.
 func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 	e := c.exponent
 	wide := make([]float64, s.n)
@@ -145,7 +145,7 @@ func (c *comparison) judgeExponents(ask *asked, out []judged, s scale) {
 	}
 }
 
-// frequent learns the frequencies of classes, and fills in their probabilities.
+// frequent learns the frequencies of the classes and fills in the class probabilities of each series.
 func frequent(evidence [][Classes]float64, out []judged, counts *[Classes]float64) {
 	known, sums := 0.0, *counts
 	for _, n := range counts {
@@ -178,7 +178,7 @@ func frequent(evidence [][Classes]float64, out []judged, counts *[Classes]float6
 	}
 }
 
-// mixture returns ln of the weighted mean of exp(values); nil weights are equal.
+// mixture returns ln of the weighted mean of exp(values). nil weights are equal weights.
 func mixture(values, weights []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range values {
@@ -195,7 +195,7 @@ func mixture(values, weights []float64) float64 {
 	return top + math.Log(max(sum, 1e-300))
 }
 
-// ratios returns the range of ratios for a noise, over the scales that are not negligible.
+// ratios returns the range of ratios that a noise needs over the scales with non-negligible prior.
 func (s scale) ratios(noise float64, prior []float64) (from, to int) {
 	low, high := reach(prior)
 	at := func(k int) int { return int((math.Log(max(noise, 1e-300)) - s.at(k) - ratioLow) / ratioStep) }

@@ -8,22 +8,22 @@ import (
 
 // Options describe the film and the analysis.
 type Options struct {
-	Exposure float64      // share of a frame during which the camera is exposed, 0 to 1
-	Cores    int          // the most cores; 0 means all. The law does not depend on it
-	Each     bool         // judge every track, not only the population
-	Most     int          // the most places in the comparison; 0 means 24,000
+	Exposure float64      // exposure as a fraction of a frame, 0 to 1
+	Cores    int          // largest number of cores; 0 means all. The law does not depend on it
+	Each     bool         // classify every track, not only the population
+	Most     int          // largest number of positions in the comparison; 0 means 24,000
 	Say      func(string) // receives the current stage; may be nil
-	Pause    func()       // called between parts of the work, from the goroutine of the caller; may be nil. If set, Cores is one
+	Pause    func()       // called between parts of the work, from the caller's goroutine; may be nil. If set, Infer works on one core
 }
 
 // State is one of the states of switching objects.
 type State struct {
 	D     Interval // per frame
-	Share Interval // of the time of objects
+	Share Interval // fraction of the objects' time
 	Alpha float64  // exponent; 0 for immobile objects
 }
 
-// Change is the first frame of an object in another state, with both state numbers.
+// Change is a change of state: the first frame of an object in the new state, and the numbers of both states.
 type Change struct{ Frame, From, To int }
 
 // Object is the result for one track.
@@ -32,39 +32,39 @@ type Object struct {
 	Class   [Classes]float64 // probabilities
 	Alpha   Interval         // with the population as its prior; NaN if unknown
 	D       Interval         // likewise
-	State   []float64        // share of time in each state; nil without states
+	State   []float64        // fraction of time in each state; nil without states
 	Over    [][]float64      // probability of each state in each step
 	Changes []Change
 }
 
-// Law is the result for a set of tracks. Lengths have the unit of the places, times are in frames.
+// Law is the result for a set of tracks. Lengths have the unit of the positions, times are in frames.
 type Law struct {
 	Kind     Kind
-	Axes     [2]bool  // axes with information
+	Axes     [2]bool  // axes with motion
 	Remarks  []string // problems of the tracks
-	Steps    int      // of all tracks
-	Compared int      // steps in the comparison of rivals
+	Steps    int      // steps of all tracks
+	Compared int      // steps in the comparison of kinds
 
-	Gains    [Kinds]float64 // nats of each kind over free diffusion; of switching over all others
-	Exponent Interval       // of the population, from all displacements of a track
-	Spread   float64        // sd of exponents from track to track
-	D        Interval       // mean over the time of objects; for fractional motion half the mean square of a frame
-	Noise    float64        // sd of a place
-	Bad      float64        // factor on the variance of the noise of badly located places; 0 if there are none
+	Gains    [Kinds]float64 // gain of each kind over free diffusion, nats; for switching, over all other kinds
+	Exponent Interval       // exponent of the population, from all displacements within the tracks
+	Spread   float64        // sd of exponents between tracks
+	D        Interval       // mean over the objects' time; for fractional motion, half the mean square displacement per frame
+	Noise    float64        // sd of the localisation noise
+	Bad      float64        // factor on the noise variance of badly located positions; 0 without such positions
 	Trap     *Trap
 	States   []State
-	Leave    [][]float64 // probability of leaving each state for each, per frame
+	Leave    [][]float64 // probability of leaving each state for each other, per frame
 	Objects  []Object    // one per track, if requested
 
-	groups float64     // nats of two groups of objects that keep their D, over any spread of D with one peak
+	groups float64     // gain of two groups of objects with constant D over any distribution of D with one peak, nats
 	by     *comparison // data that Judge needs
 }
 
-// Grouped reports whether objects form groups of different D, rather than one with a spread. Its margin is calibrated on spreads of one peak
+// Grouped reports whether objects form groups of different D instead of one group with a spread of D. Its margin is calibrated on spreads with one peak
 // (docs/lab/2026-11-27-law.md).
 func (l *Law) Grouped() bool { return l.groups > leastGroups }
 
-// mostJudged bounds the number of judged tracks.
+// mostJudged is the largest number of classified tracks.
 const mostJudged = 20_000
 
 // Infer finds the law of tracks. If no axis moves, or there are too few steps, it returns false and a law with only remarks.
@@ -99,10 +99,10 @@ func Infer(tracks []Track, o Options) (*Law, bool) {
 	}
 	l.Kind, l.Gains, l.Exponent, l.Spread, l.Bad = c.kind(), c.gain, c.exponent.mean, c.exponent.spread, c.bad
 	l.groups, l.by = c.groups, &comparison{square: c.square, look: c.look, gain: c.gain, noise: c.noise, crowd: c.crowd, exponent: c.exponent}
-	say("the law in numbers")
+	say("estimating the law")
 	l.tell(c, all)
 	if o.Each {
-		say("every track")
+		say("classifying each")
 		l.each(c, tracks, all, of)
 	}
 	return l, true
@@ -120,7 +120,7 @@ func few[T any](all []T, most int) []T {
 	return out
 }
 
-// tell fills in the numbers for the kind of law.
+// tell fills in the numbers for the law's kind.
 func (l *Law) tell(c *comparison, all []series) {
 	as := l.Kind
 	if as == Held {
@@ -145,7 +145,7 @@ func (l *Law) tell(c *comparison, all []series) {
 			return
 		}
 	}
-	// objects differ: the mean of a lognormal, with the error for their number
+	// D differs between objects: report the mean of a lognormal law, with an error for the number of objects and of steps
 	steps := 0.0
 	for _, n := range counts(c.all) {
 		steps += n
@@ -165,7 +165,7 @@ func (e *exponent) dMean(c *comparison) Interval {
 	return Interval{e.d, e.d * math.Exp(-1.96*sd), e.d * math.Exp(1.96*sd)}
 }
 
-// fitFree returns the D of free diffusion that all series share, with its profile interval over the noise.
+// fitFree returns the common D of all series under free diffusion, with a profile interval in which the noise is free.
 func fitFree(all []series, by look) Interval {
 	at, unit := scaled(all, by.dims)
 	bound := likeAll(at, by)
@@ -203,8 +203,8 @@ func (of *class) immobile(square, noise float64) bool {
 	return 2*of.d() < 4e-3*square && 2*of.d() < 0.2*noise
 }
 
-// tellStates fills in the states of a chain. The interval of D over visits combines the spread of visits and the error from steps. The interval of a
-// share uses the spread of series.
+// tellStates fills in the states of a chain. The interval of D combines the spread between visits and the error from the number of steps. The interval of a
+// share uses the spread between series.
 func (l *Law) tellStates(c *comparison) {
 	ch, order := c.chain, c.chain.order()
 	place := make([]int, len(order))
@@ -268,7 +268,7 @@ func (l *Law) tellStates(c *comparison) {
 	l.D.Value = mean
 }
 
-// decode passes over one series of moves with the chain.
+// decode calls told for every step of series i of m, in order, with the class probabilities and the mean K under the chain.
 func (c *comparison) decode(m *steps, i int, l *list, told func(t int, class []float64, k float64)) {
 	rooms := len(c.chain.as)
 	sum := &passed{enter: make([]float64, len(l.cell)), jumps: make([]float64, rooms*rooms), stays: make([]float64, rooms), within: make([]float64, len(l.cell))}
@@ -303,17 +303,17 @@ func (l *Law) each(c *comparison, tracks []Track, all []series, of []int) {
 	}
 }
 
-// longestDecoded bounds the places of a track decoded at a time.
+// longestDecoded is the largest number of positions of a track that are decoded at a time.
 const longestDecoded = 2000
 
-// eachState follows the states of every track.
+// eachState fills in the states, D and exponent of every track.
 func (l *Law) eachState(c *comparison, tracks []Track, all []series, of []int) {
 	order := c.chain.order()
 	place := make([]int, len(order))
 	for to, from := range order {
 		place[from] = to
 	}
-	// only cells with weight
+	// keep only the cells with a weight
 	weights := c.cells.weigh(c.chain.classes, c.chain.as)
 	var only kinds
 	number := map[int]int{}
@@ -375,13 +375,13 @@ func (o *Object) change(t Track) {
 	}
 }
 
-// Mapped reports whether traps, vortices and a flow may be claimed from a map of the field. They may not if the law makes objects turn back or drift
-// everywhere, or along a line.
+// Mapped reports whether a map of the field may claim traps, vortices and a flow. It may not if the law itself makes objects turn back or drift everywhere,
+// or if they move along a line.
 func (l *Law) Mapped() bool {
 	return l.Axes == [2]bool{true, true} && l.Kind != Fractional && l.Kind != Held && l.Kind != Late && l.Kind != Directed
 }
 
-// Says describes the law in a sentence. length is the size of one length unit in unit; a frame takes dt s.
+// Says describes the law in a sentence. length converts lengths of the law to unit. A frame takes dt s.
 func (l *Law) Says(length float64, unit string, dt float64) string {
 	d := func(i Interval) string {
 		f := length * length / dt

@@ -11,8 +11,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestKinds verifies that Infer reports each law on its own tracks and on no others, with D to a tenth, five standard errors of 2,400 steps with noise.
-// D of subdiffusion has no such bound, because its noise is poorly determined.
+// TestKinds verifies that Infer reports each law on tracks of that law only, with D to a tenth: five standard errors of 2,400 steps with noise. D of
+// subdiffusion has no such bound, because its noise is poorly determined.
 func TestKinds(t *testing.T) {
 	suite.Calculation(t)
 	for name, c := range map[string]struct {
@@ -33,7 +33,7 @@ func TestKinds(t *testing.T) {
 	} {
 		l, ok := exact.Infer(c.set.Draw(rand.New(rand.NewPCG(1, 2))), exact.Options{Exposure: c.set.Exposure})
 		if !ok || l.Kind != c.want {
-			t.Errorf("%s: told %v, gains %.1f, exponent %+v", name, l.Kind, l.Gains, l.Exponent)
+			t.Errorf("%s: found %v, gains %.1f, exponent %+v", name, l.Kind, l.Gains, l.Exponent)
 			continue
 		}
 		t.Logf("%s: gains %.1f exponent %.2f D %.3f bad %g", name, l.Gains, l.Exponent, l.D, l.Bad)
@@ -90,7 +90,7 @@ func TestExponentHolds(t *testing.T) {
 	}
 }
 
-// TestDegenerate verifies that tracks without information give a remark, and never a number.
+// TestDegenerate verifies that tracks without information give a remark but no number.
 func TestDegenerate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	line := onlinetest.Set{Tracks: 10, Places: 40, D: 1, Line: true}
@@ -140,7 +140,7 @@ func TestStates(t *testing.T) {
 			t.Errorf("state %d: %+v", i, s)
 		}
 		if got := l.Leave[i][1-i]; got < 0.01 || got > 0.035 {
-			t.Errorf("state %d is left at %g, expected 0.02", i, got)
+			t.Errorf("state %d is left with probability %g per frame, expected 0.02", i, got)
 		}
 	}
 	changes := 0
@@ -157,6 +157,6 @@ func TestStates(t *testing.T) {
 		}
 	}
 	if changes < 60 || changes > 110 { // expected 90, √90 = 9.5
-		t.Errorf("%d changes", changes)
+		t.Errorf("found %d changes, expected about 90", changes)
 	}
 }

@@ -2,19 +2,19 @@ package exact
 
 import "math"
 
-// A process with stationary steps is determined by its mean square displacement along an axis after l frames, M(l). Steps that begin at frames a, b and
-// end at a', b' have the covariance ½(M(a'-b) + M(a-b') - M(a'-b') - M(a-b)); noise adds its variance to each place.
+// A process with stationary steps is determined by its mean square displacement along an axis after l frames, M(l). Steps that begin at frames a, b and end
+// at a', b' have the covariance ½(M(a'-b) + M(a-b') - M(a'-b') - M(a-b)); noise adds its variance to each position.
 const (
-	memory = 100 // steps that a prediction looks back
-	window = 4   // the same after a gap
+	memory = 100 // largest number of previous steps that a prediction uses
+	window = 4   // largest number of previous steps after a gap
 )
 
-// steps holds the moves of series from place to place, and the predictor of each.
+// steps holds the displacements between successive positions of series, and the choice of predictor for each.
 type steps struct {
 	move   [][2]float64
 	gap    []int   // frames of each step
 	first  []int   // first step of each series, and the end
-	order  []int32 // number of previous single-frame steps that predict it; -1-p: pattern p
+	order  []int32 // number of previous single-frame steps that predict the step; -1-p means pattern p
 	shapes [][]int // patterns: the gaps of at most window previous steps and of the step itself, oldest first
 }
 
@@ -55,7 +55,7 @@ func newSteps(all []series) *steps {
 	return s
 }
 
-// predictor predicts a step from the previous ones: coefficients, latest step first, and the remaining variance.
+// predictor predicts a step from the previous steps: coefficients, latest step first, and the remaining variance.
 type predictor struct {
 	weights  []float64
 	variance float64
@@ -167,8 +167,8 @@ func (s *steps) explain(square func(l int) float64, noise float64, squares, logs
 	}
 }
 
-// fractional returns the mean square displacement of fractional Brownian motion of exponent alpha with 1 per frame, averaged over an exposure e of each
-// frame (Backlund, Joyner and Moerner, Physical Review E 91, 062716, 2015).
+// fractional returns the mean square displacement of fractional Brownian motion with exponent alpha, normalised to 1 after a frame. Positions are means over
+// the exposure e, a fraction of a frame (Backlund, Joyner and Moerner, Physical Review E 91, 062716, 2015).
 func fractional(alpha, e float64) func(l int) float64 {
 	if e == 0 {
 		return func(l int) float64 { return math.Pow(float64(l), alpha) }
@@ -183,7 +183,7 @@ func fractional(alpha, e float64) func(l int) float64 {
 	}
 }
 
-// lagging returns the mean square displacement of steps that each contain a share theta of the previous one, as in a film that smears motion: γ(l) = θ^l
+// lagging returns the mean square displacement if each step contains a fraction theta of the previous step, as in a film that smears motion: γ(l) = θ^l
 // (1-θ)/(1+θ), normalised to 1 per frame in the long run.
 func lagging(theta, e float64) func(l int) float64 {
 	return func(l int) float64 {

@@ -2,7 +2,7 @@ package exact
 
 import "math"
 
-// slope computes the gradient of f at x over the entries free, by central differences, followed by its second derivatives. value is f(x).
+// slope writes the gradient of f at x over the entries listed in free, by central differences, and the second derivatives after it into both. value is f(x).
 func slope(f func([]float64) float64, x []float64, value float64, free []int, both []float64) {
 	const h = 1e-3
 	out, bends := both[:len(free)], both[len(free):]
@@ -24,7 +24,8 @@ func slope(f func([]float64) float64, x []float64, value float64, free []int, bo
 	}
 }
 
-// descend minimises f over the entries free of x, in place, by the method of Broyden, Fletcher, Goldfarb and Shanno. Entries are of order 1.
+// descend minimises f over the entries of x listed in free, in place, by the method of Broyden, Fletcher, Goldfarb and Shanno. Entries should be of order 1.
+// It returns the minimum.
 func descend(f func([]float64) float64, x []float64, free []int, rounds int) float64 {
 	n := len(free)
 	inverse, now, later, step := make([]float64, n*n), make([]float64, 2*n), make([]float64, 2*n), make([]float64, n)
@@ -201,7 +202,7 @@ func (of *fitted) at(i int, value float64, neighbour []float64, free []int) (x [
 	return x, root
 }
 
-// profile returns the 95 % interval of entry i from the profile likelihood. An end outside from to to is ±Inf.
+// profile returns the 95 % interval of entry i from the profile likelihood. An end outside the range [from, to] is ±Inf.
 func (of *fitted) profile(i int, from, to float64) [2]float64 {
 	x, sd := of.x, of.sd[i]
 	var free []int

@@ -12,25 +12,25 @@ type Place struct {
 	X, Y  float64
 }
 
-// Track holds the places of one object, by ascending frames.
+// Track holds the positions of one object, by ascending frames.
 type Track []Place
 
 // axes is the number of axes of a picture.
 const axes = 2
 
-// series is a track along the moving axes, relative to its mean: one value per axis and place.
+// series is a track along the moving axes, relative to its mean.
 type series struct {
-	gap []int        // frames since the previous place; 0 at the first
-	at  [][2]float64 // places; 0 along an unused axis
+	gap []int        // frames since the previous position; 0 for the first
+	at  [][2]float64 // positions; 0 along an unused axis
 }
 
 const (
-	fewestSteps = 20      // for a law
-	largest     = 1e150   // bound on a place, so that no sum of squares overflows
-	longestGap  = 1 << 20 // frames: bound on a gap
+	fewestSteps = 20      // least number of steps for a law
+	largest     = 1e150   // largest coordinate, so no sum of squares overflows
+	longestGap  = 1 << 20 // largest gap, frames
 )
 
-// inspect returns the usable axes, and the problems of the tracks. Without a usable axis, the last remark says why.
+// inspect returns the usable axes, and the problems of the tracks. Without a usable axis, the last remark gives the reason.
 func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 	steps := 0
 	var low, high, first, grid, sum [axes]float64
@@ -42,7 +42,7 @@ func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 		for k, p := range t {
 			for i, v := range [axes]float64{p.X, p.Y} {
 				if math.IsNaN(v) || math.Abs(v) > largest {
-					return usable, []string{fmt.Sprintf("A place of %g is not a usable number.", v)}
+					return usable, []string{fmt.Sprintf("A coordinate of %g is not a usable number.", v)}
 				}
 				low[i], high[i] = min(low[i], v), max(high[i], v)
 				if len(values[i]) < mostInspected {
@@ -57,7 +57,7 @@ func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 		}
 	}
 	if steps < fewestSteps {
-		return usable, []string{fmt.Sprintf("%d steps are too few for a law: it takes %d.", steps, fewestSteps)}
+		return usable, []string{fmt.Sprintf("%d steps are too few for a law: it needs at least %d.", steps, fewestSteps)}
 	}
 	for i, name := range [axes]string{"x", "y"} {
 		sd := math.Sqrt(sum[i] / float64(steps))
@@ -69,7 +69,7 @@ func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 		usable[i] = true
 		grid[i] = spacing(values[i])
 		if grid[i] > sd/2 {
-			remarks = append(remarks, fmt.Sprintf("Places along %s are whole multiples of %.3g, a step is %.3g: rounding counts as noise of %.2g, and a D below %.2g a frame cannot be measured.",
+			remarks = append(remarks, fmt.Sprintf("Coordinates along %s are whole multiples of %.3g, and a step is %.3g: rounding counts as noise of %.2g, and a D below %.2g per frame cannot be measured.",
 				name, grid[i], sd, grid[i]/math.Sqrt(12), grid[i]*grid[i]/24))
 		}
 	}
@@ -79,7 +79,7 @@ func inspect(tracks []Track) (usable [axes]bool, remarks []string) {
 	return usable, remarks
 }
 
-// mostInspected bounds the places searched for a grid.
+// mostInspected is the largest number of coordinates that spacing examines.
 const mostInspected = 100_000
 
 // spacing returns the width of the grid of all values, or 0 if there is no grid.
@@ -135,7 +135,7 @@ func newSeries(t Track, usable [axes]bool) series {
 	return s
 }
 
-// pieces cuts series into pieces of at most most places: neighbours share a place, and no step is lost.
+// pieces cuts series into pieces of at most most positions. Successive pieces share a position, so no step is lost.
 func pieces(all []series, most int) (out []series) {
 	for _, s := range all {
 		for from := 0; from < len(s.at)-1; from += most - 1 {
@@ -148,7 +148,7 @@ func pieces(all []series, most int) (out []series) {
 	return out
 }
 
-// evenly picks series at even spacing until they have about most places together.
+// evenly picks series at even spacing, with about most positions in total.
 func evenly(all []series, most int) []series {
 	places := 0
 	for _, s := range all {

@@ -3,11 +3,11 @@ package exact
 import "math"
 
 const (
-	mostTrapped = 200_000 // places for the fit of a trap
-	turning     = 6.0     // nats, for three more parameters, at which unequal springs and a rotation are reported
+	mostTrapped = 200_000 // largest number of positions for the fit of a trap
+	turning     = 6.0     // gain at which unequal springs and a rotation, three more parameters, are reported, nats
 )
 
-// fitTrap fits the trap that all series share. Without intervals it takes a quarter of the time.
+// fitTrap fits one trap to all series. Without intervals it takes a quarter of the time.
 func fitTrap(all []series, by look, intervals bool) Trap {
 	at, unit := scaled(all, by.dims)
 	x, value, free := fitIsotropic(at, by)
@@ -31,7 +31,7 @@ func fitTrap(all []series, by look, intervals bool) Trap {
 			if turned[atRatio] < 0 {
 				turned[atRatio], turned[atAngle] = -turned[atRatio], turned[atAngle]+math.Pi/2
 			}
-			// the rotation itself becomes the parameter
+			// make the rotation itself the parameter
 			turned[atTurn] *= math.Exp(turned[atRate])
 			f = func(y []float64) float64 {
 				z := append([]float64(nil), y...)
@@ -57,11 +57,11 @@ type fitted struct {
 	x         []float64
 	value     float64
 	sd        []float64 // standard errors, from the curvature
-	unit      float64   // of lengths
+	unit      float64   // unit of lengths
 	intervals bool
 }
 
-// tell fills in D, rate and noise. entry holds their indices.
+// tell fills in D, rate and noise. entry lists their indices in at.x.
 func (t *Trap) tell(at *fitted, entry [3]int) {
 	if at.intervals {
 		at.sd = curvature(at.f, at.x, 1e-3, 0.5)
@@ -90,7 +90,7 @@ func (t *Trap) tellTurns(at *fitted) {
 	t.Rotation.Low, t.Rotation.High = ends[0], ends[1]
 }
 
-// FitTrap fits the trap that all tracks share, without comparing other laws. It returns false if the tracks have no information.
+// FitTrap fits one trap to all tracks, without a comparison with other laws. It returns false if the tracks have no information.
 func FitTrap(tracks []Track, exposure float64) (Trap, bool) {
 	usable, _ := inspect(tracks)
 	d := dimensions(usable)

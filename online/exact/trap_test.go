@@ -79,7 +79,8 @@ func every(t Track, n int) (out Track) {
 	return out
 }
 
-// TestForma verifies that D, mean rate, rotation and the ratio of the springs of an externally simulated bead lie in their intervals at every stride.
+// TestForma verifies that the intervals of D, mean rate, rotation and the ratio of the springs contain the truth of an externally simulated bead at every
+// stride.
 func TestForma(t *testing.T) {
 	tracks, _ := places(t, "forma-trap/forma2d.csv.gz", "frame", "particle", "x", "y")
 	for _, n := range []int{10, 25} {
@@ -91,14 +92,14 @@ func TestForma(t *testing.T) {
 			unit, want float64
 		}{"D": {got.D, px * px / dt, 0.416}, "rate": {got.Rate, 1 / dt, 100.5}, "ratio": {got.Ratio, 1, 3}, "rotation": {got.Rotation, 1 / dt, 100}} {
 			if !(c.of.Low*c.unit < c.want && c.want < c.of.High*c.unit) || c.of.High-c.of.Low > 0.5*math.Abs(c.of.Value) {
-				t.Errorf("every %d: %s is %.4g (%.4g to %.4g), expected %g", n, name, c.of.Value*c.unit, c.of.Low*c.unit, c.of.High*c.unit, c.want)
+				t.Errorf("stride %d: %s is %.4g (%.4g to %.4g), expected %g", n, name, c.of.Value*c.unit, c.of.Low*c.unit, c.of.High*c.unit, c.want)
 			}
 		}
 	}
 }
 
-// TestBlur compares the two-dimensional filter with an exposure to the one-dimensional one for a field without rotation, and to a numeric mean over the
-// exposure for a field with one.
+// TestBlur compares the two-dimensional filter with exposure to the one-dimensional filter for a field without rotation, and to a numeric mean over the
+// exposure for a field with rotation.
 func TestBlur(t *testing.T) {
 	s := series{gap: []int{0, 1, 1, 3, 1, 1, 2, 1}, at: [][2]float64{{0.3, 1}, {0.1, 0.2}, {-0.5, 0.7}, {1, -1}, {0.4, -0.2}, {0.9, 0.1}, {-0.3, 0.5}, {0.2, -0.6}}}
 	for _, e := range []float64{0, 0.005, 0.4, 1} {
@@ -111,7 +112,7 @@ func TestBlur(t *testing.T) {
 			}
 		}
 	}
-	// cov(x, m) at the end of an exposure and var m, by sums over it
+	// cov(x, m) at the end of an exposure and var m, by sums over the exposure
 	a, d, e, n := matrix{0.9, -0.8, 0.5, 0.4}, 0.7, 0.8, 2000
 	l := newLinear(a, d, 0, e)
 	var cross, shown matrix
@@ -130,11 +131,11 @@ func TestBlur(t *testing.T) {
 	}
 }
 
-// TestCentre verifies that the density with an unknown centre equals the density of the steps: the Ornstein-Uhlenbeck family agrees with predictions
-// from its mean square displacement, with gaps and noise.
+// TestCentre verifies that the density with an unknown centre equals the density of the steps. The Ornstein-Uhlenbeck filter agrees with predictions from the
+// process's mean square displacement, with gaps and noise.
 func TestCentre(t *testing.T) {
 	const k, noise = 0.3, 0.2
-	square := func(l int) float64 { return 1 / k * (1 - math.Exp(-k*float64(l))) } // of K = 1
+	square := func(l int) float64 { return 1 / k * (1 - math.Exp(-k*float64(l))) } // for K = 1
 	s := series{gap: []int{0, 1, 1, 1, 1, 1}, at: [][2]float64{{0.3, 1}, {0.1, 0.2}, {-0.5, 0.7}, {1, -1}, {0.4, -0.2}, {0.9, 0.1}}}
 	for _, gap := range []int{1, 3} {
 		s.gap[4] = gap
@@ -144,7 +145,7 @@ func TestCentre(t *testing.T) {
 		newSteps([]series{s}).explain(square, noise, got, log)
 		tolerance := 1e-9
 		if gap > 1 {
-			tolerance = 0.01 // the fifth step no longer depends on the first
+			tolerance = 0.01 // a prediction after a gap ignores all but the last four steps
 		}
 		if math.Abs(squares-got[0]) > tolerance*squares || math.Abs(logs-log[0]) > tolerance {
 			t.Errorf("gap %d: %.9g, %.9g by the filter, %.9g, %.9g by the steps", gap, squares, logs, got[0], log[0])

@@ -2,7 +2,7 @@ package interactions
 
 import "driftscope/internal/kit/archive"
 
-// Archive reads or writes the learnt sums, with the picture and reach that they belong to, without the objects.
+// Archive reads or writes the learnt sums with their picture size and reach, but without the objects.
 func (e *Estimator) Archive(c *archive.Codec) {
 	c.ExpectFloat("picture's width, px,", e.config.Width)
 	c.ExpectFloat("picture's height, px,", e.config.Height)

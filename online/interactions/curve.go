@@ -1,7 +1,8 @@
 // Limits
 //
-// f may change by a tenth of its width a frame: 2|f'|Δt beyond 0.3, and a hard contact, appear smoothed over a step. A force that depends on direction, on a
-// third object or on speed is out of scope. The thermal motion of neighbours is taken as independent (no flow couples them). Undetected objects act unseen.
+// The estimate needs forces that change little during a frame: if 2|f'|Δt exceeds 0.3, or at a hard contact, the force appears smoothed over the length of a
+// step. A force that depends on direction, on a third object or on speed is out of scope. The model assumes that the thermal motions of neighbours are
+// independent (no flow couples them). It ignores the forces of undetected objects.
 
 package interactions
 
@@ -16,16 +17,16 @@ type Curve struct {
 	F         []float64 // velocity of one object due to another, px/s
 	SE        []float64 // standard error of F, px/s
 	Low, High []float64 // 95 % interval of F, px/s
-	Pairs     []float64 // number of steps that began at about this distance from another object; 0 if only the prior determines F
-	G         []float64 // pair distribution function: pairs relative to places without order; NaN if the picture's edge is closed
-	Mean      []float64 // F averaged over all priors and no force, px/s: the best guess of a curve, drawn towards zero
+	Pairs     []float64 // number of steps that began near this distance from another object; 0 if only the prior determines F
+	G         []float64 // pair distribution function: pairs relative to random positions; NaN if Config.Closed is set
+	Mean      []float64 // F averaged over all priors and no force, px/s: the best single estimate, shrunk towards zero
 	D         float64   // coefficient of diffusion, px²/s; F/D is the force over kT, 1/px; NaN before the first steps
-	Noise     float64   // variance of a place including the blur, px²
+	Noise     float64   // localisation variance including the blur, px²
 	Evidence  float64   // ln p(steps | a pair force)/p(steps | none)
 	Steps     float64   // number of steps used
 }
 
-// Reset empties the lists of a curve and keeps their memory.
+// Reset empties the lists of a curve for reuse.
 func (c *Curve) Reset() {
 	for _, l := range []*[]float64{&c.R, &c.F, &c.SE, &c.Low, &c.High, &c.Pairs, &c.G, &c.Mean} {
 		*l = (*l)[:0]
@@ -53,7 +54,7 @@ func (e *Estimator) Curve(dst *Curve) {
 		if e.sums.shown == 0 {
 			se = math.Inf(1)
 		}
-		area := 2 * math.Pi * r * width // ∫ 2πr of a hat
+		area := 2 * math.Pi * r * width // integral of 2πr over a hat
 		if k == 0 {
 			area = math.Pi * width * width / 3
 		}

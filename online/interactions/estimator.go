@@ -4,8 +4,8 @@
 //
 //	dx_i = Σ_j f(|r_ij|) r_ij/|r_ij| dt + √2D dW                                                     (1)
 //
-// f is a velocity, px/s, above zero where objects drive each other apart; f/D is the force over kT, 1/px. f is zero from the reach on; below it a curve
-// through Knots values c_k. Ψ_k is the sum of knot k's hat over an object's neighbours, a vector for each object: dx = Σ_k c_k Ψ_k dt + √2D dW.
+// f is a velocity, px/s, and positive for repulsion; f/D is the force over kT, 1/px. f is zero beyond the reach. Within the reach it is a curve through Knots
+// values c_k. Ψ_k, a vector for each object, is the sum of knot k's hat over the object's neighbours: dx = Σ_k c_k Ψ_k dt + √2D dW.
 
 package interactions
 
@@ -15,11 +15,11 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// refresh is the number of frames between updates of the known force in forecasts, (3): half a second, in which the sums hardly change.
+// refresh is the number of frames between updates of the known force for forecasts, (3): half a second, in which the sums hardly change.
 const refresh = 25
 
-// guard is the number of standard deviations of two objects' relative step between the resolution and the least distance used for learning: of steps that begin
-// further away, one in 700 ends at a distance at which two objects appear as one.
+// guard is the difference between the least distance used for learning and the resolution, in standard deviations of two objects' relative step. Of the steps
+// that begin further apart, one in 700 ends so close that two objects appear as one.
 const guard = 3
 
 // Estimator learns the force between pairs of objects. One goroutine calls its methods. New makes one; the zero value is unusable.
@@ -36,10 +36,10 @@ type Estimator struct {
 	slots  map[uint64]int32 // slot of each object in movers
 	free   []int32
 	met    []meeting
-	now    []int32 // slots of the frame's objects, in its order
-	before []int32 // slots of the frame before
+	now    []int32 // slots of the current frame's objects, in its order
+	before []int32 // slots of the previous frame's objects
 	frame  uint64
-	last   float64 // time of the frame before
+	last   float64 // time of the previous frame
 }
 
 // New returns an Estimator without data.
@@ -50,7 +50,7 @@ func New(c Config) (*Estimator, error) {
 	return &Estimator{config: c, priors: newPriors(), cells: numbers.NewGrid(c.Width, c.Height, c.Reach), slots: map[uint64]int32{}, last: math.Inf(-1)}, nil
 }
 
-// Cut leaves out the step to the next frame.
+// Cut omits the step to the next frame.
 func (e *Estimator) Cut() {
 	for _, s := range e.now {
 		e.remove(s)
@@ -117,7 +117,7 @@ func (e *Estimator) take(f *Frame, i int, dt float64) int32 {
 	return slot
 }
 
-// fresh returns the slot of an object that was not in the frame before.
+// fresh returns a slot for an object that was not in the previous frame.
 func (e *Estimator) fresh(id uint64) int32 {
 	var slot int32
 	if n := len(e.free); n > 0 {
@@ -146,8 +146,7 @@ func (e *Estimator) remove(s int32) {
 	e.free = append(e.free, s)
 }
 
-// learn adds the frame's innovations to the sums, once the hats at both ends of each step are known. It then updates the responses to this
-// frame.
+// learn adds the frame's innovations to the sums, now that the hats at both ends of each step are known. It then updates the responses to this frame.
 func (e *Estimator) learn(f *Frame, dt float64, ready bool) {
 	for _, s := range e.now {
 		m := &e.movers[s]

@@ -11,7 +11,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// shown is an estimator that has seen a film of soft discs.
+// shown returns an estimator that has seen a film of soft discs.
 func shown(t testing.TB, c Config, film *onlinetest.Pairs, n int) *Estimator {
 	t.Helper()
 	e, err := New(c)
@@ -26,7 +26,7 @@ func shown(t testing.TB, c Config, film *onlinetest.Pairs, n int) *Estimator {
 	return e
 }
 
-// TestHardDiscs: discs that do not pass through each other act at contact, and one step's reach beyond it not at all.
+// TestHardDiscs: discs that cannot pass through each other show a force at contact, and none further than a step beyond contact.
 func TestHardDiscs(t *testing.T) {
 	const diameter = 6.0
 	film := &onlinetest.Pairs{Seed: 1, Objects: 200, Side: side, D: 5, Noise: 0.1, Frame: 0.02, Parts: 20, Diameter: diameter}
@@ -38,16 +38,16 @@ func TestHardDiscs(t *testing.T) {
 	}
 	square, n := 0.0, 0.0
 	for k, r := range c.R {
-		if r > diameter+1.26 { // 2√(2·2DΔt), where 1 in 40 of relative steps ends in contact
+		if r > diameter+1.26 { // 2√(2·2DΔt), from which 1 in 40 relative steps ends in contact
 			square, n = square+c.F[k]*c.F[k]/(c.SE[k]*c.SE[k]), n+1
 		}
 	}
-	if rms := math.Sqrt(square / n); rms > 1.7 { // one film of about 6 independent places: 1 ± 0.3, and two of these
+	if rms := math.Sqrt(square / n); rms > 1.7 { // one film has about 6 independent positions: 1 ± 0.3, and two of these are allowed
 		t.Errorf("beyond contact the curve is %.2f standard errors from zero", rms)
 	}
 }
 
-// TestForgetting: a force that is gone is forgotten.
+// TestForgetting: a force that has ended is forgotten.
 func TestForgetting(t *testing.T) {
 	e := shown(t, Config{Width: side, Height: side, Reach: reach, Memory: 2}, &onlinetest.Pairs{Seed: 2, Objects: 200, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: onlinetest.SoftForce, Cutoff: reach}, 200)
 	var before, after Curve
@@ -62,15 +62,15 @@ func TestForgetting(t *testing.T) {
 		}
 	})
 	e.Curve(&after)
-	if before.Evidence < 10 || after.Evidence > 2 { // five memories later; by chance one film in thirty has more than 0
+	if before.Evidence < 10 || after.Evidence > 2 { // after five times Memory; by chance one film in thirty has more than 0
 		t.Errorf("evidence %.1f with the force, %.1f after it", before.Evidence, after.Evidence)
 	}
-	if before.Steps < 8000 || after.Steps > 16000 { // 100 frames' worth of 142 objects away from the edge
+	if before.Steps < 8000 || after.Steps > 16000 { // 100 frames of 142 objects away from the edge
 		t.Errorf("%.0f steps, then %.0f", before.Steps, after.Steps)
 	}
 }
 
-// TestCarried: a stage that moves by 1 px a frame changes nothing where the caller says so.
+// TestCarried: a stage that moves by 1 px per frame changes nothing if the caller gives its motion as ShiftX and ShiftY.
 func TestCarried(t *testing.T) {
 	film := &onlinetest.Pairs{Seed: 4, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: onlinetest.SoftForce, Cutoff: reach}
 	c := Config{Width: side, Height: side, Reach: reach, Closed: true}
@@ -93,13 +93,13 @@ func TestCarried(t *testing.T) {
 	still.Curve(&a)
 	moved.Curve(&b)
 	for k := range a.F {
-		if math.Abs(a.F[k]-b.F[k]) > 1e-6*(1+math.Abs(a.F[k])) { // sums of numbers of 300 px
-			t.Fatalf("at %.1f px %.6f, and %.6f by a stage that moves", a.R[k], a.F[k], b.F[k])
+		if math.Abs(a.F[k]-b.F[k]) > 1e-6*(1+math.Abs(a.F[k])) { // sums of positions of about 300 px
+			t.Fatalf("at %.1f px found %.6f, and %.6f with a moving stage", a.R[k], a.F[k], b.F[k])
 		}
 	}
 }
 
-// TestArchive: sums come back as they were, and only for the picture and the reach that they are of.
+// TestArchive: sums are restored exactly, and only for the same picture size and reach.
 func TestArchive(t *testing.T) {
 	film := &onlinetest.Pairs{Seed: 5, Objects: 60, Side: side, D: 5, Frame: 0.02, Parts: 4, Force: onlinetest.SoftForce, Cutoff: reach}
 	c := Config{Width: side, Height: side, Reach: reach}
@@ -120,7 +120,7 @@ func TestArchive(t *testing.T) {
 	back.Curve(&b)
 	for k := range a.F {
 		if a.F[k] != b.F[k] || a.SE[k] != b.SE[k] || a.Evidence != b.Evidence {
-			t.Fatalf("knot %d: %g ± %g, it was %g ± %g", k, b.F[k], b.SE[k], a.F[k], a.SE[k])
+			t.Fatalf("knot %d: restored %g ± %g, expected %g ± %g", k, b.F[k], b.SE[k], a.F[k], a.SE[k])
 		}
 	}
 	c.Reach = 10
@@ -130,15 +130,15 @@ func TestArchive(t *testing.T) {
 	}
 	r = archive.NewReader(w.Bytes(), unusable)
 	if other.Archive(r); !errors.Is(r.End(), unusable) || !strings.Contains(r.End().Error(), "reach") {
-		t.Errorf("sums of another reach: %v", r.End())
+		t.Errorf("sums for a different reach: %v", r.End())
 	}
 }
 
-// TestMistakes: what has no meaning is refused, and leaves the estimator as it was.
+// TestMistakes: invalid input is refused and leaves the estimator unchanged.
 func TestMistakes(t *testing.T) {
 	for _, c := range []Config{{}, {Width: 10, Height: 10}, {Width: 10, Height: 10, Reach: 11}, {Width: 10, Height: 10, Reach: 5, Resolution: 5}, {Width: 10, Height: 10, Reach: 5, Memory: -1}, {Width: math.NaN(), Height: 10, Reach: 5}} {
 		if _, err := New(c); err == nil {
-			t.Errorf("%+v is taken", c)
+			t.Errorf("%+v was accepted", c)
 		}
 	}
 	e, err := New(Config{Width: 10, Height: 10, Reach: 5})
@@ -151,19 +151,19 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := e.Update(&f); err == nil {
-		t.Error("a frame at the time of the last is taken")
+		t.Error("a frame with the time of the last frame was accepted")
 	}
 	f.T, f.X = 2, nil
 	if err := e.Update(&f); err == nil {
-		t.Error("a frame without places is taken")
+		t.Error("a frame without positions was accepted")
 	}
 	var c Curve
 	if e.Curve(&c); c.Evidence != 0 || !math.IsInf(c.SE[3], 1) || len(c.R) != Knots {
-		t.Errorf("a curve of nothing: %+v", c)
+		t.Errorf("found the curve %+v without a step", c)
 	}
 }
 
-// TestStill: objects that do not move at all, located without an error, are no division by zero.
+// TestStill: objects at rest, located without error, cause no division by zero.
 func TestStill(t *testing.T) {
 	e, err := New(Config{Width: 100, Height: 100, Reach: 10, Closed: true})
 	if err != nil {
@@ -185,7 +185,7 @@ func TestStill(t *testing.T) {
 	}
 }
 
-// BenchmarkUpdate is a frame of 1000 objects with 2.4 neighbours each: at 50 frames a second 50 of them are to take a tenth of a second at most.
+// BenchmarkUpdate times a frame of 1000 objects with 2.4 neighbours each. At 50 frames/s, 50 frames should take at most a tenth of a second.
 func BenchmarkUpdate(b *testing.B) {
 	const objects, side = 1000, 720
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -216,7 +216,7 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkCurve is the posterior of the sums.
+// BenchmarkCurve times the posterior.
 func BenchmarkCurve(b *testing.B) {
 	e := shown(b, Config{Width: side, Height: side, Reach: reach}, &onlinetest.Pairs{Seed: 1, Objects: 100, Side: side, D: 5, Frame: 0.02, Parts: 1}, 50)
 	var c Curve
@@ -227,14 +227,14 @@ func BenchmarkCurve(b *testing.B) {
 	}
 }
 
-// TestAllocations: a frame takes no memory once as many objects were seen.
+// TestAllocations: a frame allocates nothing once an earlier frame had as many objects.
 func TestAllocations(t *testing.T) {
 	film := &onlinetest.Pairs{Seed: 6, Objects: 100, Side: side, D: 5, Frame: 0.02, Parts: 1}
 	var all []Frame
 	frames(film, 200, 0, func(f *Frame) {
 		f.ID = append([]uint64(nil), f.ID...)
 		for i := range f.ID {
-			f.ID[i] = uint64(i) // the same objects: a birth is a place in a map
+			f.ID[i] = uint64(i) // the same objects, because a new object adds a map entry
 		}
 		all = append(all, Frame{T: f.T, ID: f.ID, X: append([]float64(nil), f.X...), Y: append([]float64(nil), f.Y...), Variance: append([]float64(nil), f.Variance...), Weight: append([]float64(nil), f.Weight...)})
 	})
@@ -253,7 +253,7 @@ func TestAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		at++
-	}); n > 0.05 { // a list of pairs may grow once more
-		t.Errorf("%.2f allocations a frame", n)
+	}); n > 0.05 { // the list of pairs may grow once more
+		t.Errorf("%.2f allocations per frame", n)
 	}
 }

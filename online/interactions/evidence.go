@@ -5,14 +5,14 @@
 //
 //	½ b'M⁻¹A V A'M⁻¹b - ½ ln det(I + τ²L'GL),  V = τ²L(I + τ²L'GL)⁻¹L'                               (6)
 //
-// averaged over both u, ℓ from 1/16 to 1/2, cutoffs at the reach, half and a quarter of it, and τ of 8 to 128 kT over it. No force has probability ½.
-// Sums of the finest hats serve all of them.
+// The evidence is averaged over both u, ℓ from 1/16 to 1/2, cutoffs at the reach, half and a quarter of the reach, and τ of 8 to 128 kT over the reach. No
+// force has probability ½. The same sums over the finest hats serve all priors.
 //
-// The reported curve is averaged by evidence over u and ℓ alone, at the largest τ and the whole reach, so that it does not shrink towards zero:
+// The reported curve averages over u and ℓ only, weighted by evidence, at the largest τ and the whole reach, so it does not shrink towards zero:
 //
 //	F = Vb̂,  b̂ = A'M⁻¹b,  SE² = V_kk + the variance of F between u and ℓ                                  (7)
 //
-// Evidence says whether to believe it. Mean is the average over all, none included.
+// Curve.Evidence is the evidence for a force. Curve.Mean is the average over all priors and no force.
 
 package interactions
 
@@ -22,7 +22,7 @@ import "math"
 type work struct {
 	mean     values  // force over all priors and no force, px/s
 	odds     float64 // ln p(steps | a pair force)/p(steps | none)
-	curve    values  // force by the priors of the whole reach and the largest energy, (7)
+	curve    values  // force averaged over the priors with the whole reach and the largest energy, (7)
 	variance values  // variance of curve
 
 	information table  // G = A'M⁻¹A
@@ -45,7 +45,7 @@ type option struct {
 	plain values // variance
 }
 
-// weigh updates the posterior. unit is the force that does work of kT over the reach, px/s.
+// weigh updates the posterior. unit is the force whose work over the reach is kT, px/s.
 func (w *work) weigh(s *sums, priors []prior, unit float64) {
 	w.reduce(s)
 	w.options = w.options[:0]
@@ -63,7 +63,7 @@ func (w *work) weigh(s *sums, priors []prior, unit float64) {
 	w.average()
 }
 
-// reduce computes G and b from the sums. A knot without steps has no row in M.
+// reduce computes G and A'M⁻¹b from the sums. A knot without steps has no row in M.
 func (w *work) reduce(s *sums) {
 	n, largest, excess := Knots, 0.0, s.excess()
 	for i, v := range s.spread {
@@ -73,7 +73,7 @@ func (w *work) reduce(s *sums) {
 		largest = max(largest, w.root[i*Knots+i])
 	}
 	for i := range n {
-		// knots below 1e-9 of the best known one are unknown: they had one step, far away
+		// a knot with less than 1e-9 of the largest information counts as unknown: it had a single, distant step
 		w.root[i*Knots+i] += 1e-9*largest + math.SmallestNonzeroFloat64
 	}
 	cholesky(&w.root, n)
@@ -123,7 +123,7 @@ func (w *work) project(p *prior) {
 	}
 }
 
-// solve computes an option's evidence and mean, for a force of that size.
+// solve computes an option's evidence and mean for a force of the given size.
 func (w *work) solve(o *option, p *prior, size float64) {
 	n := p.knots
 	for i := range n {
@@ -148,7 +148,7 @@ func (w *work) solve(o *option, p *prior, size float64) {
 	}
 }
 
-// spread computes the variance of the mean of the option solved last.
+// spread computes the variance of the mean of the option that solve computed last.
 func (w *work) spread(o *option, p *prior, size float64) {
 	n := p.knots
 	for i := range n {

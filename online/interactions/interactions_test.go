@@ -16,7 +16,7 @@ const (
 	reach = 20.0
 )
 
-// frames shows n frames of a film. Objects nearer to each other than merging are marked as merged.
+// frames passes n frames of a film to show. Objects closer to each other than merging count as merged.
 func frames(film *onlinetest.Pairs, n int, merging float64, show func(*Frame)) {
 	f := &Frame{}
 	film.Run(n, 1, func(s *onlinetest.PairsShot) {
@@ -36,28 +36,28 @@ func frames(film *onlinetest.Pairs, n int, merging float64, show func(*Frame)) {
 	})
 }
 
-// study is what many films say of a known force.
+// study collects the results of many films with a known force.
 type study struct {
 	scenario
-	z, n     float64        // Σ of squared errors in standard errors, and how many
-	held     float64        // 95 % intervals that hold the truth
-	against  int            // films whose evidence is against a force
+	z, n     float64        // Σ of squared errors in standard errors, and their number
+	held     float64        // number of 95 % intervals that contain the truth
+	against  int            // number of films whose evidence is against a force
 	evidence float64        // mean
 	errors   [Knots]float64 // mean
 	ses      [Knots]float64 // mean
 }
 
-// scenario is a table's row.
+// scenario is a row of the test table.
 type scenario struct {
 	name                   string
 	force                  func(float64) float64
 	spread, noise, exposed float64
-	parts                  int     // of a frame: 1 is exact without a force
-	diameter               float64 // of hard discs
-	merging                float64 // distance below which two objects are one
-	from                   float64 // px: nearer knots are not judged
+	parts                  int     // simulation steps per frame; 1 is exact without a force
+	diameter               float64 // diameter of hard discs
+	merging                float64 // distance below which two objects merge
+	from                   float64 // px; knots at smaller distances are not tested
 	films, objects, frames int
-	least                  float64 // root mean square; 0.8 unless told
+	least                  float64 // least root mean square; 0 means 0.8
 }
 
 func (s *study) run(t *testing.T) {
@@ -102,24 +102,24 @@ func (s *study) judge(c *Curve) {
 	}
 }
 
-// morse has its minimum at 6 px, 1 kT deep, and draws by 1.5 px/s at most.
+// morse is a Morse force with a minimum 1 kT deep at 6 px, and an attraction of at most 1.5 px/s.
 func morse(r float64) float64 {
 	q := math.Exp(-0.3 * (r - 6))
 	return -2 * 0.3 * 5 * (1 - q) * q
 }
 
-// shell is a spring about 6 px.
+// shell is a spring around a distance of 6 px.
 func shell(r float64) float64 { return -4 * (r - 6) * math.Exp(-(r-6)*(r-6)/8) }
 
-// TestFree: of objects that do not act on each other the curve is zero within its error, and at most one film in twenty is told to have a force, whatever
-// noise, blur, differences of D and merging do. The root mean square of the error is 1 standard error; by 40 films of about 4 independent places each, to
-// 0.08. Where D differs, objects that are hardly seen yet count as the others do, and the error is told too large.
+// TestFree: for objects without forces the curve is zero within its error, and at most one film in twenty is reported to have a force, with noise, blur,
+// differences of D and merging. The root mean square of the error is 1 standard error; 40 films of about 4 independent positions each give it to 0.08. If D
+// differs between objects, new objects start with the common variance, and the standard error is too large.
 func TestFree(t *testing.T) {
 	suite.Calculation(t)
 	var against, films atomic.Int64
 	t.Cleanup(func() {
-		if a, n := against.Load(), films.Load(); a < n*95/100 { // of 640 films 22 had evidence for one
-			t.Errorf("%d of %d films are told to have no force", a, n)
+		if a, n := against.Load(), films.Load(); a < n*95/100 { // 22 of 640 films had evidence for a force
+			t.Errorf("%d of %d films are reported without a force", a, n)
 		}
 	})
 	for _, c := range []scenario{
@@ -146,7 +146,7 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// TestForce: curves of known forces are right within their standard error, all intervals hold the truth in 88 % of cases or more, and the evidence is for a
+// TestForce: curves of known forces are right within their standard errors, at least 88 % of the intervals contain the truth, and the evidence is for a
 // force.
 func TestForce(t *testing.T) {
 	suite.Calculation(t)
@@ -166,18 +166,18 @@ func TestForce(t *testing.T) {
 			s := study{scenario: c}
 			s.run(t)
 			rms := math.Sqrt(s.z / s.n)
-			t.Logf("error %.2f standard errors, intervals hold %.2f, mean evidence %.1f", rms, s.held/s.n, s.evidence)
+			t.Logf("error %.2f standard errors, %.2f of the intervals contain the truth, mean evidence %.1f", rms, s.held/s.n, s.evidence)
 			for k := 4; k < Knots; k += 4 {
 				t.Logf("%5.1f px: %6.2f, error %+.2f ± %.2f px/s", reach*float64(k)/Knots, c.force(reach*float64(k)/Knots), s.errors[k], s.ses[k])
 			}
-			if rms < 0.8 || rms > 1.2 { // 4 films of about 8 independent places: to 0.12
+			if rms < 0.8 || rms > 1.2 { // 4 films of about 8 independent positions give it to 0.12
 				t.Errorf("the error is %.2f standard errors", rms)
 			}
 			if s.held < 0.88*s.n {
-				t.Errorf("%.2f of the intervals hold the truth", s.held/s.n)
+				t.Errorf("%.2f of the intervals contain the truth", s.held/s.n)
 			}
 			if s.against > 0 || s.evidence < 10 {
-				t.Errorf("%d films without a force, mean evidence %.1f", s.against, s.evidence)
+				t.Errorf("%d films are reported without a force, mean evidence %.1f", s.against, s.evidence)
 			}
 		})
 	}

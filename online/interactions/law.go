@@ -1,51 +1,51 @@
 // Noise
 //
-// A place is located with noise, m = x + √R w. The noise at the beginning of a step is in Ψ and, with opposite sign, in the step, and looks like a force: at
-// σ² = DΔt the regression of steps on the places before them was wrong by four standard errors and gave twice the force. So steps go through a Kalman filter,
-// as in online/regression. All objects share D and R, by the covariances of steps Δ along an axis,
+// Positions are located with noise, m = x + √R w. The noise at the beginning of a step changes Ψ and, with opposite sign, the step, so it looks like a force:
+// at σ² = DΔt, the regression of steps on the preceding positions was wrong by four standard errors and gave twice the force. So steps pass a Kalman filter,
+// as in online/regression. All objects share D and R, from the covariances of steps Δ along an axis,
 //
 //	E Δ² = 2DΔt + 2R,  E ΔΔ' = -R                                                                   (2)
 //
-// R is the caller's variance of a place plus one excess for all; motion during the exposure makes it smaller, and it may be negative, to -1/6 of
-// 2DΔt. With g the known force, f's mean of half a second ago,
+// R is the caller's localisation variance plus a common excess. Motion during the exposure reduces R, down to -1/6 of 2DΔt. With the known force g, the mean
+// of f half a second ago,
 //
 //	P = p + 2DΔt;  S = P + R;  e = m - z - gΔt;  z ← z + gΔt + (P/S)e;  p ← RP/S                     (3)
 //
-// e is white, and independent of all before it. It responds to each hat by h, and to the known force by h_g, which is put back:
+// e is white and independent of earlier data. It responds to each hat by h, and to the known force by h_g, which is added again:
 //
 //	h ← (1-P/S)h + ΔtΨ,  h̄ ← (1-P/S)h̄ + Δt(Ψ + Ψ')/2,  e + h_g = h̄c + √S w                         (4)
 //
-// Ψ is at the beginning of the step, Ψ' at its end, both by the filter. h̄ is right to second order in Δt, but Ψ' contains the noise of the step; h does
-// not, and is the instrument. With h for both, a contact of 18 px/s with a width of 2 px was found 4.5 px/s too weak at Δt = 20 ms; with h̄, 0.2.
-// An object with larger innovations, for example with another D, counts less: S is scaled by their running mean square.
+// Ψ is at the beginning of the step, Ψ' at its end, both at filtered positions. h̄ is right to second order in Δt, but Ψ' contains the noise of the step. h
+// does not, so h is the instrument. With h in both places, a contact of 18 px/s with a width of 2 px was 4.5 px/s too weak at Δt = 20 ms; with h̄ it was 0.2
+// px/s too weak. An object with larger innovations, for example with another D, counts less: S is scaled by their running mean square.
 //
 //	M = Σ hh'/S,  A = Σ hh̄'/S,  b = Σ h(e + h_g)/S;   b ~ N(Ac, M)                                   (5)
 //
-// over steps and both axes, each by the probability that it is a step of that object, with forgetting. With h̄ = h these are X'X and X'y. M is scaled by the
-// squares of the innovations over S, in case the law of (2) does not hold for all.
+// The sums run over steps and both axes, with forgetting. Each step is weighted by the probability that it belongs to the object. With h̄ = h these are X'X
+// and X'y. M is scaled by the mean square of the innovations over S, in case (2) does not hold for all objects.
 
 package interactions
 
 import "math"
 
-// warm is the number of steps from which the law of steps is accurate to a tenth, and the first force is learnt.
+// warm is the number of steps after which the law of steps is accurate to a tenth and the force is learnt.
 const warm = 200
 
-// law is the diffusion of all objects and the excess variance of their places over the caller's: sums over steps Δ, (2).
+// law determines the diffusion of all objects and the excess of the localisation variance over the caller's variance, by sums over steps Δ, (2).
 type law struct {
 	squares, steps, seconds float64 // Σ Δ² over both axes, Σ 1, Σ Δt
 	crossed, pairs          float64 // Σ Δₙ Δₙ₊₁ over both axes, Σ 1
-	variances               float64 // Σ of the caller's variances of the pairs' middle places
+	variances               float64 // Σ of the caller's variances at the middle positions of the pairs
 }
 
-// fade forgets.
+// fade multiplies all sums by a factor.
 func (l *law) fade(by float64) {
 	for _, v := range []*float64{&l.squares, &l.steps, &l.seconds, &l.crossed, &l.pairs, &l.variances} {
 		*v *= by
 	}
 }
 
-// add adds the step to a place and its product with the step before.
+// add adds the step to a position and its product with the previous step.
 func (l *law) add(m *mover, p place) {
 	dx, dy := p.x-m.mx-p.shiftX, p.y-m.my-p.shiftY
 	if m.barred {
@@ -67,7 +67,7 @@ func (l *law) add(m *mover, p place) {
 // ready reports whether there are enough steps.
 func (l *law) ready() bool { return l.pairs >= warm }
 
-// noise returns the variance of a place including the blur, px². It may be negative.
+// noise returns the localisation variance including the blur, px². It may be negative.
 func (l *law) noise() float64 {
 	if l.pairs == 0 {
 		return 0
@@ -84,14 +84,14 @@ func (l *law) d() float64 {
 	return max(square-2*l.noise(), leastMotion*square) / (2 * l.seconds / l.steps)
 }
 
-// leastMotion is the smallest fraction of a step's square that is motion: with less, filters would remember longer than any film.
+// leastMotion is the smallest fraction of a step's mean square that counts as motion. With less, the memory of the filters would exceed any film.
 const leastMotion = 1e-3
 
 // square returns the variance of motion in dt s, px².
 func (l *law) square(dt float64) float64 { return 2 * l.d() * dt }
 
-// excess returns the variance to add to the caller's, so that steps have their measured covariance. Motion blurs a place by 1/6 of a step's
-// variance at most; the filter needs more than -1/4 (P of (3) has no solution beyond).
+// excess returns the variance that must be added to the caller's variance to explain the measured covariance of steps. Blur is at most 1/6 of a step's
+// variance; the filter needs R above -1/4 of it (otherwise P of (3) has no solution).
 func (l *law) excess() float64 {
 	if l.pairs == 0 {
 		return 0

@@ -5,13 +5,13 @@ import "math/bits"
 // values holds one value per knot.
 type values [Knots]float64
 
-// field is the sum of each knot's hat over an object's neighbours, along both axes. shown lists the nonzero knots.
+// field is the sum of each knot's hat over an object's neighbours, along both axes. The bits of shown mark the nonzero knots.
 type field struct {
 	x, y  values
 	shown uint32
 }
 
-// least is the fraction of a full response below which it is dropped: a thousandth of the force, far below its standard error.
+// least is the smallest stored response, relative to a full response. A thousandth of the force is far below its standard error.
 const least = 1e-3
 
 // add adds a hat's height along a direction.
@@ -21,7 +21,7 @@ func (f *field) add(knot int, x, y float64) {
 	f.shown |= 1 << knot
 }
 
-// clear empties shown.
+// clear sets all values to zero.
 func (f *field) clear() {
 	for s := f.shown; s != 0; s &= s - 1 {
 		k := bits.TrailingZeros32(s)
@@ -30,7 +30,7 @@ func (f *field) clear() {
 	f.shown = 0
 }
 
-// accumulate adds another field at a weight.
+// accumulate adds the field g, multiplied by w.
 func (f *field) accumulate(w float64, g *field) {
 	for s := g.shown; s != 0; s &= s - 1 {
 		k := bits.TrailingZeros32(s)
@@ -40,7 +40,7 @@ func (f *field) accumulate(w float64, g *field) {
 	f.shown |= g.shown
 }
 
-// fade multiplies a field and drops values below least of a second.
+// fade multiplies a field by a factor and drops values below least times second.
 func (f *field) fade(by, second float64) {
 	for s := f.shown; s != 0; s &= s - 1 {
 		k := bits.TrailingZeros32(s)
@@ -63,32 +63,32 @@ func (f *field) dot(c *values) (x, y float64) {
 	return x, y
 }
 
-// mover is one object: its filter, (3), and how it responds to each hat, (4).
+// mover is one object: its filter, (3), and its responses to the hats, (4).
 type mover struct {
 	id     uint64
-	frame  uint64 // last frame that shows it
-	begun  bool   // it has a place
+	frame  uint64 // last frame that contained it
+	begun  bool   // it has a position
 	barred bool   // the step that begins here is not used for learning
-	doubt  bool   // it may be another object, and counts only as a neighbour
+	doubt  bool   // it may be another object, so it counts only as a neighbour
 
-	zx, zy     float64 // filtered place
-	variance   float64 // variance of the filtered place
-	mx, my     float64 // located place
+	zx, zy     float64 // filtered position
+	variance   float64 // variance of the filtered position
+	mx, my     float64 // located position
 	step       struct{ x, y float64 }
 	stepped    bool
 	innovation struct { // of this frame
 		x, y, variance, weight, gain float64
 		there, barred                bool
 	}
-	spread struct{ squares, n float64 } // of innovations, in units of the variance common to all
+	spread struct{ squares, n float64 } // of innovations, in units of the common variance
 	known  struct{ x, y float64 }       // response to the known force
-	hats   field                        // at this frame
-	later  field                        // at the next frame, while that is added
+	hats   field                        // hats at this frame
+	later  field                        // hats at the next frame, while the next frame is added
 	by     field                        // response to hats at the beginning of each step
-	mid    field                        // response to hats at the mean of its beginning and end
+	mid    field                        // response to the mean of the hats at the beginning and end of each step
 }
 
-// begin makes the next step the first.
+// begin restarts the filter at a position.
 func (m *mover) begin(x, y, variance float64) {
 	m.zx, m.zy, m.variance, m.begun = x, y, variance, true
 	m.mx, m.my, m.stepped = x, y, false
@@ -98,16 +98,16 @@ func (m *mover) begin(x, y, variance float64) {
 	m.mid.clear()
 }
 
-// A mover starts with the innovation variance of all objects, as if from spreadPrior steps. It then averages its own over spreadMemory steps.
+// A mover starts with the common innovation variance, which counts as spreadPrior steps. It then averages its own variance over spreadMemory steps.
 const (
-	spreadPrior  = 4.0   // steps: D differs by a factor of two between objects if it differs
-	spreadMemory = 200.0 // steps: known to a tenth
+	spreadPrior  = 4.0   // steps; differences of D between objects are typically a factor of two
+	spreadMemory = 200.0 // steps; these give the variance to a tenth
 )
 
-// scale returns the ratio of this object's innovation variance to that of all objects.
+// scale returns the ratio of this object's innovation variance to the common variance.
 func (m *mover) scale() float64 { return (spreadPrior + m.spread.squares) / (spreadPrior + m.spread.n) }
 
-// advance adds a place after dt s, under the pooled law of steps and a known force; (3).
+// advance adds a position by the Kalman filter (3), under the common law of steps and the known force.
 func (m *mover) advance(p place, law *law, c *values) {
 	fx, fy := m.hats.dot(c)
 	m.known.x, m.known.y = m.known.x+p.dt*fx, m.known.y+p.dt*fy
@@ -128,7 +128,7 @@ func (m *mover) advance(p place, law *law, c *values) {
 	m.spread.squares, m.spread.n = keep*m.spread.squares+(ex*ex+ey*ey)/(2*s), keep*m.spread.n+1
 }
 
-// place is an object's located place, dt s after the frame before.
+// place is an object's located position, dt s after the previous frame.
 type place struct {
 	x, y, variance, weight, dt, shiftX, shiftY float64
 }

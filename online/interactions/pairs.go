@@ -1,17 +1,17 @@
 // Which steps
 //
-// An object by the edge has unseen neighbours, unless nothing is beyond. A detection that may be two objects has no place. Its
-// neighbour's steps are missing if they ended too near: the rest lead apart, which looks like repulsion, 23 px/s at D = 5 px²/s. So the step of an object is
-// not learnt if it begins nearer to another object than the resolution and three standard deviations of their relative step, wherever it ends: the selection
-// uses the filtered place, which depends on no later frame. If linking takes the nearest place for an object's, two crossing objects seem to bounce: between
-// free objects this gave 1.7 px/s of repulsion at 0.8 px, within the guard, and none beyond it. Distances within the
-// guard have no pairs, and the curve marks them as unknown.
+// An object near the edge has unseen neighbours, unless nothing is beyond the edge. A detection that may show two objects has no position. Steps of two
+// objects that end too close to each other are missing; the remaining steps lead apart, which looks like a repulsion of 23 px/s at D = 5 px²/s. So a step is
+// not used if it begins closer to another object than the resolution plus three standard deviations of their relative step, wherever it ends. This selection
+// uses the filtered position, which depends on no later frame. If linking always takes the nearest position, two crossing objects seem to bounce. Between
+// free objects this gave a repulsion of 1.7 px/s at 0.8 px, within the guard, and none beyond the guard. Distances within the guard have no pairs, and the
+// curve marks them as unknown.
 
 package interactions
 
 import "math"
 
-// meet computes the hats of every object of the frame, and marks the steps that are not learnt from.
+// meet computes the hats of every object of the frame and marks the steps that are not used for learning.
 func (e *Estimator) meet(f *Frame) {
 	e.cells.Clear()
 	for i, s := range e.now {
@@ -43,14 +43,14 @@ func (e *Estimator) meet(f *Frame) {
 	}
 }
 
-// meeting is a pair of objects in a frame: between two knots, of which the nearer one has a share.
+// meeting is a pair of objects in a frame. Their distance lies between knot and knot+1; low is the weight of knot.
 type meeting struct {
 	a, b *mover
 	knot int32
 	low  float64
 }
 
-// nearest returns the least distance that is learnt from, px.
+// nearest returns the least distance used for learning, px.
 func (e *Estimator) nearest() float64 {
 	if e.config.Resolution == 0 || e.law.steps == 0 {
 		return e.config.Resolution
@@ -65,7 +65,7 @@ func (e *Estimator) atEdge(m *mover) bool {
 	return !c.Closed && (m.zx < c.Reach || m.zy < c.Reach || m.zx > c.Width-c.Reach || m.zy > c.Height-c.Reach)
 }
 
-// pair adds the force of two objects on each other: by (1), f along the line between them, shared by the two hats around their distance.
+// pair adds the hats of two objects for each other, along the line between them, (1).
 func (e *Estimator) pair(a, b *mover, near float64) {
 	dx, dy := a.zx-b.zx, a.zy-b.zy
 	square := dx*dx + dy*dy
@@ -89,9 +89,10 @@ func (e *Estimator) pair(a, b *mover, near float64) {
 	e.met = append(e.met, meeting{a, b, int32(k), low})
 }
 
-// heights are the shares of knots k-1 to k+2 in the force a part t of the way from knot k to the next: cubic convolution (Keys, IEEE Transactions on
-// Acoustics, Speech, and Signal Processing 29, 1153, 1981), whose coefficients are the force's values at the knots. Straight lines between the knots have
-// values that are wrong by a twelfth of the curvature, which is more than the standard error by a steep contact. There is no knot below zero: there lines do.
+// heights returns the weights of knots k-1 to k+2 in the force at the fraction t between knots k and k+1. It uses cubic convolution (Keys, IEEE Transactions
+// on Acoustics, Speech, and Signal Processing 29, 1153, 1981), whose coefficients are the force's values at the knots. Linear interpolation would have an
+// error of a twelfth of the curvature, more than the standard error at a steep contact. Below the second knot it is linear, because there is no knot below
+// zero.
 func heights(k int, t float64) [4]float64 {
 	if k == 0 {
 		return [4]float64{0, 1 - t, t, 0}

@@ -4,22 +4,22 @@ import "math"
 
 // Priors of a force, (6).
 var (
-	lengths  = [...]float64{1. / 16, 1. / 8, 1. / 4, 1. / 2} // length over which a force changes, in reaches: the least is one and a half knots
-	cutoffs  = [...]float64{1, 1. / 2, 1. / 4}               // distance at which it ends, in reaches
+	lengths  = [...]float64{1. / 16, 1. / 8, 1. / 4, 1. / 2} // length over which a force changes, in reaches; the smallest is one and a half knots
+	cutoffs  = [...]float64{1, 1. / 2, 1. / 4}               // distance at which the force ends, in reaches
 	energies = [...]float64{8, 32, 128}                      // work over the reach, kT
 )
 
-// noForcePrior is the probability that there is no force.
+// noForcePrior is the prior probability that there is no force.
 const noForcePrior = 0.5
 
-// prior is one length, cutoff and scale of distances: S = LL' for a force of unit size.
+// prior is the prior for one length, cutoff and scale of distances: S = LL' for a force of unit size.
 type prior struct {
 	root  table // L, lower triangle
 	knots int   // knots within the cutoff
 	whole bool  // the cutoff is the reach
 }
 
-// newPriors returns all lengths, cutoffs and scales.
+// newPriors returns the priors for all lengths, cutoffs and scales.
 func newPriors() []prior {
 	var all []prior
 	for _, cutoff := range cutoffs {
@@ -32,11 +32,11 @@ func newPriors() []prior {
 	return all
 }
 
-// even lets a force change equally at all distances.
+// even is the scale for a force that changes equally at all distances.
 func even(r float64) float64 { return r }
 
-// contact lets a force change nine times faster at contact than at the reach, as most forces do. r is the distance in reaches; the knee is at an
-// eighth.
+// contact is the scale for a force that changes nine times faster at contact than at the reach, as most forces do. r is the distance in reaches; the knee is
+// at an eighth.
 func contact(r float64) float64 { return math.Log1p(8*r) / math.Log(9) }
 
 // newPrior returns the prior of a cutoff and a length, both in reaches.
@@ -56,10 +56,10 @@ func newPrior(cutoff, length float64, scale func(float64) float64) prior {
 	return p
 }
 
-// jitter keeps a smooth force's covariance from being singular: a thousandth of the force's size.
+// jitter prevents a singular covariance of a smooth force. It is the variance of a thousandth of the force's size.
 const jitter = 1e-6
 
-// taper takes a force to zero over the last quarter before its cutoff.
+// taper reduces a force to zero over the last quarter before its cutoff.
 func taper(of float64) float64 {
 	const flat = 0.75
 	if of <= flat {
@@ -69,7 +69,7 @@ func taper(of float64) float64 {
 	return c * c
 }
 
-// cholesky overwrites the lower triangle of the first n rows with L of LL'; it does not read the upper one.
+// cholesky overwrites the lower triangle of the first n rows with L of LL'; it does not read the upper triangle.
 func cholesky(a *table, n int) {
 	for i := range n {
 		row := a[i*Knots:][:n]

@@ -2,7 +2,7 @@ package interactions
 
 import "math/bits"
 
-// table holds a number for every two knots, row by row.
+// table holds a number for every pair of knots, row by row.
 type table [Knots * Knots]float64
 
 // sums are the sums of (5), over steps and axes.
@@ -10,14 +10,14 @@ type sums struct {
 	spread   table   // M, of an instrument with itself
 	response table   // A, of an instrument with a response
 	pull     values  // b, of an instrument with an innovation
-	near     values  // ordered pairs, by the hats of their distances
+	near     values  // ordered pairs, weighted by the hats at their distances
 	heard    float64 // Σ |h|²/S
-	missed   float64 // Σ |h|²/S e²/2S: the same weighted by the innovations' own squares
-	shown    float64 // steps
-	ideal    float64 // Σ over movers of the density of all others, px⁻²
+	missed   float64 // Σ |h|²/S e²/2S: heard, weighted by the squared innovations
+	shown    float64 // number of steps
+	ideal    float64 // Σ over movers of the density of all other objects, px⁻²
 }
 
-// fade forgets.
+// fade multiplies all sums by a factor.
 func (s *sums) fade(by float64) {
 	for i := range s.spread {
 		s.spread[i] *= by
@@ -54,7 +54,7 @@ func (s *sums) add(m *mover) {
 	s.missed += length * (ex*ex + ey*ey) / (2 * m.innovation.variance)
 }
 
-// counted adds pairs between knot k and the next.
+// counted adds pairs between knots k and k+1.
 func (s *sums) counted(k int, low, high float64) {
 	s.near[k] += low
 	if k+1 < Knots {
@@ -62,7 +62,7 @@ func (s *sums) counted(k int, low, high float64) {
 	}
 }
 
-// excess returns the variance of innovations over S.
+// excess returns the mean square of the innovations over S.
 func (s *sums) excess() float64 {
 	if s.heard == 0 {
 		return 1

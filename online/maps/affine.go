@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// The affine drifts: two constants, dilation, rotation and two shears, of u = (x-c)/ρ.
+// The affine drifts are two constants, dilation, rotation and two shears, as functions of u = (x-c)/ρ.
 const (
 	affines = 6
 	groups  = 4
@@ -33,7 +33,7 @@ type affine struct {
 // square3 is a symmetric 3×3 matrix.
 type square3 [3][3]float64
 
-// affine averages the combinations for the pull b.
+// affine averages the combinations, given the vector b of the affine functions, pull.
 func (c *combinations) affine(pull [2][3]float64) (a affine) {
 	means, logs, evidence := c.weigh(pull)
 	a.evidence = evidence
@@ -66,7 +66,7 @@ func (c *combinations) affine(pull [2][3]float64) (a affine) {
 	return a
 }
 
-// group fills in one group: its odds, and its coefficients given the group.
+// group fills in the odds of group g, and its coefficients given that the group is present.
 func (c *combinations) group(a *affine, g int, means *[choosable][affines]float64, logs *[choosable]float64) {
 	var room [2][choosable]float64
 	with, without := room[0][:0], room[1][:0]

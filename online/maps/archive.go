@@ -13,7 +13,7 @@ func (m *Map) Archive(c *archive.Codec) {
 	}
 }
 
-// archive reads or writes the sums of a cell. An empty cell is one number.
+// archive reads or writes the sums of a cell. An empty cell takes one number.
 func (c *cell) archive(a *archive.Codec) {
 	a.Magnitudes(&c.steps)
 	if c.steps == 0 {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// band is a symmetric n×n matrix with nonzero entries only up to width off the diagonal: entry (i, i-k) at i·(width+1) + k.
+// band is a symmetric n×n matrix whose nonzero entries are at most width columns off the diagonal. Entry (i, i-k) is at i·(width+1) + k.
 type band struct {
 	n, width int
 	at       []float64
@@ -44,7 +44,7 @@ func (b *band) factor() (logDet float64, ok bool) {
 	scaled := make([]float64, b.width+1)
 	for i := range b.n {
 		row, reach := b.row(i), min(b.width, i)
-		// row i of L diag(d), from its left end: entry j minus the part explained by the columns before it
+		// row i of L diag(d), from its left end: each entry minus the contribution of the columns to its left
 		for k := reach; k >= 1; k-- {
 			done := scaled[k+1 : reach+1]
 			scaled[k] = row[k] - product(done, b.row(i - k)[1:len(done)+1])
@@ -95,8 +95,8 @@ func (b *band) solved(x []float64) []float64 {
 }
 
 // inverse overwrites b with the inverse of the factored matrix within the band (Takahashi, Fagan and Chen, 1973): Z = D⁻¹L⁻¹ + (I - L')Z, from the last
-// column on. It works on both halves, with (i, i+k) at width+k and (i, i-k) at width-k of a row, so that every sum runs along one row. full holds both
-// halves; inverse returns it for the next call.
+// column on. It works on both triangles, with (i, i+k) at width+k and (i, i-k) at width-k of a row, so every sum runs along one row. full is working memory
+// for both triangles; inverse returns it for the next call.
 func (b *band) inverse(full []float64) []float64 {
 	if full == nil {
 		full = make([]float64, b.n*(2*b.width+1))
@@ -124,11 +124,11 @@ func (b *band) inverse(full []float64) []float64 {
 	return full
 }
 
-// near holds the entries of a symmetric matrix over corners, nx per row, between each corner and its neighbours at most two columns and two rows away.
-// The distance of two corner numbers gives the position of an entry.
+// near holds the entries of a symmetric matrix between each corner and its neighbours, at most two columns and two rows away. A row of the grid has nx
+// corners. The difference of two corner numbers gives the position of an entry.
 type near []float64
 
-const places = 15 // per corner, five for each row of distance; short rows need a fourth row
+const places = 15 // entries per corner: five for each of three rows; only narrow grids use the last two
 
 func placeOf(nx, distance int) (place int, ok bool) {
 	rows := (distance + 2) / nx

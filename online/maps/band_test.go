@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestBand compares determinant, solution and the inverse between near corners with the dense matrix, to rounding, for several row lengths.
+// TestBand compares the determinant, the solution and the inverse between neighbouring corners with the dense matrix, to rounding, for several row lengths.
 func TestBand(t *testing.T) {
 	for _, nx := range []int{2, 3, 4, 5, 7} {
 		checkBand(t, nx)
@@ -54,12 +54,12 @@ func checkBand(t *testing.T, nx int) {
 				continue
 			}
 			if v := z.entry(nx, j, i); math.Abs(v-inverse.At(i, j)) > 1e-9 {
-				t.Errorf("%d in a row: inverse (%d, %d) %g, expected %g", nx, i, j, v, inverse.At(i, j))
+				t.Errorf("%d corners per row: inverse (%d, %d) is %g, expected %g", nx, i, j, v, inverse.At(i, j))
 			}
 		}
 	}
 	b.at[0] = -1
 	if _, ok := b.factor(); ok {
-		t.Error("factored what is not positive")
+		t.Error("factored a matrix that is not positive definite")
 	}
 }

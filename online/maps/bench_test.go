@@ -6,7 +6,7 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// BenchmarkLaw reads the map of 10,000 steps of each law: the work outside the frame path.
+// BenchmarkLaw evaluates the map of 10,000 steps of each law, which is the work outside the frame path.
 func BenchmarkLaw(b *testing.B) {
 	for _, l := range mapstest.Scenes() {
 		f := filmed(0.3)

@@ -1,6 +1,7 @@
 package maps
 
-// cell holds the sums of the steps with their middle in it, map.go. u and v give the middle, 0 to 1 from the lower corner, in sides.
+// cell holds the sums over the steps whose middle lies in it, see map.go. u and v are the coordinates of the middle in the cell, 0 to 1 from the lower
+// corner.
 type cell struct {
 	time    [9]float64    // Σ w Δt uⁱvʲ at 3i+j, s
 	moved   [2][4]float64 // Σ w Δ uⁱvʲ at 2i+j, px, along x and along y
@@ -9,7 +10,7 @@ type cell struct {
 	second  float64       // Σ w Δ², px², over both axes
 	crossed float64       // Σ w ΔΔ', px², over both axes
 	pairs   float64       // Σ w of the steps with a previous step
-	located float64       // Σ w × the variance of a place, px² per axis
+	located float64       // Σ w × localisation variance, px² per axis
 }
 
 // add adds a step of weight w with its middle at u, v.
@@ -34,7 +35,7 @@ func (c *cell) add(s *Step, u, v, w float64) {
 	}
 }
 
-// scale multiplies every weight by by.
+// scale multiplies every weight by the factor by.
 func (c *cell) scale(by float64) {
 	for i := range c.time {
 		c.time[i] *= by
@@ -65,7 +66,7 @@ type element struct {
 	slope [2][4]float64 // Σ w Δt ∂ψ, s/side
 }
 
-// element distributes the sums of a cell to its corners.
+// element computes the sums over the corner functions from the sums of the cell.
 func (c *cell) element() (e element) {
 	for k := range 4 {
 		a, b := k&1, k>>1
@@ -91,7 +92,7 @@ func (c *cell) element() (e element) {
 	return e
 }
 
-// trace returns the trace of ψψ' divided by the trace of ∇ψ·∇ψ'.
+// trace returns the trace of mass divided by the trace of stiff.
 func (e *element) trace() float64 {
 	mass, stiff := 0.0, 0.0
 	for k := range 4 {

@@ -6,22 +6,22 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// combination is one set of groups and their size, with its posterior covariance and its prior evidence, which do not need b.
+// combination is one set of groups with one size. Its posterior covariance and its prior evidence do not depend on b.
 type combination struct {
 	set        int // bit g: group g is present
 	covariance [affines][affines]float64
 	prior      float64 // ln evidence at b = 0, plus the ln probability of the choice
 }
 
-// choosable is the number of combinations: no group, and every set of groups in every size.
+// choosable is the number of combinations: the empty set, and every other set of groups in every size.
 const choosable = 1 + (1<<groups-1)*sizes
 
-// combinations holds all of them, for one information matrix.
+// combinations holds all combinations for one information matrix.
 type combinations [choosable]combination
 
 func (c *combination) has(group int) bool { return c.set>>group&1 == 1 }
 
-// combine fills c from the information F of 1, u₁, u₂, equal along both axes. unit is the variance of the least size.
+// combine fills c from flat, the information matrix of 1, u₁, u₂, which is equal along both axes. unit is the variance of the smallest size.
 func (c *combinations) combine(flat *square3, unit float64) {
 	var info [affines][affines]float64
 	for i := range affines {
@@ -44,7 +44,7 @@ func (c *combinations) combine(flat *square3, unit float64) {
 	}
 }
 
-// affinePriors holds the ln probabilities of the sets of groups, at one size.
+// affinePriors holds the ln probability of each set of groups, at one size.
 var affinePriors = func() (all [1 << groups]float64) {
 	for set := range all {
 		all[set] = affinePrior(set)
@@ -65,7 +65,7 @@ func affinePrior(set int) float64 {
 	return math.Log(1-noAffine) - math.Log(groups*choose[on]*sizes)
 }
 
-// one fills c for a set of groups with coefficients of this variance.
+// one fills c for a set of groups whose coefficients have the given variance.
 func (c *combination) one(info *[affines][affines]float64, set int, variance float64) {
 	*c = combination{set: set, prior: affinePriors[set]}
 	sd := math.Sqrt(variance)

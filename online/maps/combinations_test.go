@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestCombinations compares the mean, covariance and evidence of all groups together with the dense normal equations. A single group is independent of
-// the others, and a matrix that is not positive definite has no share.
+// TestCombinations compares the mean, covariance and evidence of all groups together with the dense normal equations. The coefficients of an absent group are
+// 0, and a matrix that is not positive definite has no weight.
 func TestCombinations(t *testing.T) {
 	flat := square3{{5, 0.5, -0.3}, {0.5, 4, 0.2}, {-0.3, 0.2, 3}}
 	dense := mat.NewSymDense(3, []float64{5, 0.5, -0.3, 0.5, 4, 0.2, -0.3, 0.2, 3})
@@ -39,7 +39,7 @@ func TestCombinations(t *testing.T) {
 	near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 	for i := range all {
 		c := &all[i]
-		if whole := c.set == 1<<groups-1; whole && i == len(all)-sizes { // the least size
+		if whole := c.set == 1<<groups-1; whole && i == len(all)-sizes { // the smallest size
 			if !near(logs[i], want) {
 				t.Errorf("evidence %g, expected %g", logs[i], want)
 			}
@@ -51,7 +51,7 @@ func TestCombinations(t *testing.T) {
 		}
 		for p, g := range grouped {
 			if !c.has(g) && means[i][p] != 0 {
-				t.Errorf("set %b has %g of group %d", c.set, means[i][p], g)
+				t.Errorf("set %b has a coefficient of %g in group %d", c.set, means[i][p], g)
 			}
 		}
 	}
@@ -65,6 +65,6 @@ func TestCombinations(t *testing.T) {
 	}
 	var c combination
 	if c.one(&[affines][affines]float64{{-2}}, 1, 1); !math.IsInf(c.prior, -1) {
-		t.Errorf("what is not positive has ln evidence %g", c.prior)
+		t.Errorf("a matrix that is not positive definite has ln evidence %g", c.prior)
 	}
 }

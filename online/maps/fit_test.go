@@ -8,8 +8,8 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// TestBesideFit verifies that the error of the drift of the map is at most 1.2 times the error of a fit of the whole recording, per law over three
-// films: without noise, with some and with much.
+// TestBesideFit verifies that the error of the map's drift is at most 1.2 times the error of a fit of the whole recording. For each law it uses three films:
+// without noise, with some noise and with much.
 func TestBesideFit(t *testing.T) {
 	suite.Long(t)
 	for _, l := range mapstest.Scenes() {
@@ -33,14 +33,14 @@ func TestBesideFit(t *testing.T) {
 	}
 }
 
-// TestErrors verifies the standard errors to a fifth, on laws not used to design the map. An affine drift has six numbers per film, so that the errors
-// of one law over four films scatter by 15 %. Each law may be off by three of these plus the fifth.
+// TestErrors verifies the standard errors to a fifth, on laws not used to design the map. An affine drift has six numbers per film, so the errors of one law
+// over four films have a standard deviation of 15 %. Each law may deviate by three of these plus the fifth.
 func TestErrors(t *testing.T) {
 	suite.Long(t)
 	const films = 4
 	pooled, laws := 0.0, 0.0
 	for _, l := range mapstest.Judging() {
-		if l.Name == mapstest.ARoll.Name { // nearly a rotation, and too few steps to show the difference: law.go
+		if l.Name == mapstest.ARoll.Name { // nearly a rotation, with too few steps to show the difference, see law.go
 			continue
 		}
 		f, z := filmed(0.3), 0.0
@@ -55,6 +55,6 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	if z := math.Sqrt(pooled / laws); z < 0.8 || z > 1.2 {
-		t.Errorf("errors of %.2f standard errors over all", z)
+		t.Errorf("errors of %.2f standard errors over all laws", z)
 	}
 }

@@ -1,18 +1,20 @@
 // Published squares
 //
-// The same tree: a square is split into four means if the drift of the map and the information of the steps support them, 1024 squares at most.
+// The published squares are from the same kind of tree as D (sums.go). A square is split if the drift of the map and the information of the steps support
+// four mean drifts instead of one. There are at most 1024 squares.
 //
 // Measured
 //
-// The films had 50 objects, 200 frames at 50 frames/s, and 256 x 256 px: springs, wells, a vortex and a flow, with noise up to R = 2DΔt. The RMS error
-// at visited squares is at most 1.2 times the error of offline.Fit (TestBesideFit). Errors are 0.8 to 1 standard errors for wells and a vortex, 0.6 to 1
-// for springs and flows, 0.8 to 1.05 for five other laws (TestErrors), docs/lab. A mixture is right on average over its prior. Its standard errors are
-// too long if the law is simpler than the alternatives, such as a spring. They are too short if a law is hard to distinguish from a simpler one: a roll
-// that is nearly a rotation has 1.8. A bootstrap at the fitted law gives 1.0 for springs and flows, but 2.8 for the roll, so the package uses none.
+// The films had 50 objects, 200 frames at 50 frames/s, and 256 x 256 px: springs, wells, a vortex and a flow, with noise up to R = 2DΔt. The RMS error at
+// visited squares is at most 1.2 times the error of offline.Fit (TestBesideFit). Errors are 0.8 to 1 standard errors for wells and a vortex, 0.6 to 1 for
+// springs and flows, 0.8 to 1.05 for five other laws (TestErrors), docs/lab. A mixture is right on average over its prior. Its standard errors are too large
+// if the law is simpler than the alternatives, as a spring is. They are too small if a law is hard to distinguish from a simpler one: errors are 1.8 standard
+// errors for a roll that is nearly a rotation. With a bootstrap at the fitted law they would be 1.0 for springs and flows, but 2.8 for the roll, so the
+// package uses no bootstrap.
 //
-// In 6 films of each law without noise and with R = 2DΔt (docs/lab), the map found every spring, all wells and 10 of 12 vortices. A shear rotates too,
-// and counted as a vortex in 2 of 12 films. Places are off by 0.9 to 1.1 standard errors. The rate of a well only three cells wide is too small, by 1 to
-// 2 standard errors: its drift bends within a cell.
+// In 6 films of each law without noise and with R = 2DΔt (docs/lab), the map found every spring, all wells and 10 of 12 vortices. A shear rotates too, and
+// counted as a vortex in 2 of 12 films. Errors of positions are 0.9 to 1.1 standard errors. The rate of a well only three cells wide is too small, by 1 to 2
+// standard errors, because its drift bends within a cell.
 
 package maps
 
@@ -22,19 +24,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Cell is a square of the field with a summary of its steps, and the law at their mean place.
+// Cell is a square of the field with a summary of its steps, and the law at their mean position.
 type Cell struct {
 	X, Y, Side float64    // lower corner, px
 	Steps      float64    // by weight
-	At         [2]float64 // mean place of the steps, px
-	Drift, SD  [2]float64 // there, px/s
-	D, DSD     float64    // px²/s per axis
+	At         [2]float64 // mean position of the steps, px
+	Drift, SD  [2]float64 // drift at At and its standard error, px/s
+	D, DSD     float64    // diffusion and its standard error, px²/s per axis
 }
 
 // Law is the result of a map.
 type Law struct {
-	Cells    []Cell  // visited ones
-	Noise    float64 // sd of a place per axis, without blur, px
+	Cells    []Cell  // visited squares
+	Noise    float64 // localisation sd per axis, without blur, px
 	Traps    []Place // by evidence, best first
 	Vortices []Place
 	Flow     *Flow // nil if there is none
@@ -43,10 +45,11 @@ type Law struct {
 	all   []belief
 }
 
-// passes is the number of alternations between drift and D: the error of D is Δt times the slope of the drift at first, then its square.
+// passes is the number of alternations between drift and D. The relative error of D is Δt times the slope of the drift after the first pass, and the square
+// of this product after the second.
 const passes = 3
 
-// Law reads the map, and calls pause about every ten milliseconds, unless it is nil. It takes a third of a second and allocates. It does not change the map.
+// Law evaluates the map without changing it. It calls pause, unless nil, about every ten milliseconds. It takes a third of a second and allocates.
 func (m *Map) Law(pause func()) *Law {
 	if pause == nil {
 		pause = func() {}
@@ -106,7 +109,7 @@ func (m *Map) diffuse(t *tree, split bool, d, variance []float64) {
 	}
 }
 
-// leastD is the lower bound of D in a cell, as a share of the mean D: below it, chance would weigh too much.
+// leastD is the lower bound of D in a cell, relative to the mean D. A smaller D by chance would give the cell too much weight.
 const leastD = 1e-3
 
 // within yields the cells of a square.
@@ -163,8 +166,8 @@ func (m *Map) bend(t *total, at int, mean [2][]float64) {
 	t.bent -= t.drift
 }
 
-// fitted corrects the squares for the degrees of freedom of the fitted drift: it adds 2D along each axis per degree. The degrees of a cell follow from
-// the remaining variance of the drift and the information of its steps.
+// fitted corrects the squared residuals for the degrees of freedom of the fitted drift: each takes 2D per axis. The degrees of a cell follow from the
+// remaining variance of the drift and the information of the cell's steps.
 func (l *Law) fitted(t *total, c *cell, at int, d float64) {
 	_, sd := l.Drift(l.field.side*(float64(at%(l.field.nx-1))+c.time[3]/c.time[0]), l.field.side*(float64(at/(l.field.nx-1))+c.time[1]/c.time[0]))
 	for _, s := range sd {
@@ -173,7 +176,8 @@ func (l *Law) fitted(t *total, c *cell, at int, d float64) {
 	t.crossbent = t.bent * t.pairs / t.steps
 }
 
-// apart returns the ln evidence of one mean drift for a square, from its steps and the mean drift of the map there, averaged over the possible sizes of a drift.
+// apart returns the ln evidence for one mean drift in a square, from the square's steps and the map's mean drift in it, averaged over the possible sizes of a
+// drift.
 func (m *Map) apart(r *regression, d []float64, mean [2][]float64, n node) float64 {
 	var info float64
 	var b [2]float64
@@ -227,7 +231,7 @@ func (m *Map) describe(l *Law, n node, d, v []float64) Cell {
 // Release frees the memory that Drift needs, some MB. The other results stay.
 func (l *Law) Release() { l.field, l.all = nil, nil }
 
-// Drift returns the mean drift at a place and its standard error along each axis, px/s. Both are 0 before the first step, and after Release.
+// Drift returns the mean drift at a position and its standard error along each axis, px/s. Both are 0 before the first step and after Release.
 func (l *Law) Drift(x, y float64) (mean, sd [2]float64) {
 	if l.field == nil {
 		return mean, sd
@@ -245,7 +249,7 @@ func (l *Law) Drift(x, y float64) (mean, sd [2]float64) {
 	return mean, sd
 }
 
-// place returns the corners with nonzero functions at a place, and the values of these functions.
+// place returns the corners whose functions are nonzero at a position, and the values of these functions.
 func (r *regression) place(x, y float64) (at [4]int, value [4]float64) {
 	u, v := x/r.side, y/r.side
 	i, j := min(max(int(u), 0), r.nx-2), min(max(int(v), 0), r.ny-2)
@@ -256,7 +260,7 @@ func (r *regression) place(x, y float64) (at [4]int, value [4]float64) {
 	return at, value
 }
 
-// evaluate returns the mean and the variance, under a belief, of Σ value × drift at the corners.
+// evaluate returns the mean and the variance of Σ value × drift at the corners at, under belief b.
 func (r *regression) evaluate(b *belief, axis int, at []int, value []float64) (mean, variance float64) {
 	var flat [3]float64
 	for k, p := range value {

@@ -4,16 +4,15 @@
 //
 //	b = Σ (Δ ψ(m) - D Δt ∂ψ(m)) / 2D,  G = Σ Δt (ψψ' + ½(DΔt - R) ∇ψ·∇ψ') / 2D
 //
-// where R is the variance of a place. Without drift E b = 0 for any noise: x'-x and x+x' have independent errors, and E Δψ(m) = DΔt E∂ψ(m) for normal
-// steps (Stein). Evaluated at the start of the step, the noise would look like a spring of R/DΔt times ∂ ln p. The correction of Frishman and Ronceray
-// (Physical Review X 10, 021009, 2020) removes the mean of this bias too, but needs R. The second part of G corrects for the noise of m and for the
-// distance from the start to the middle. All sums follow from 9 moments of m and 4 of Δ along each axis in a cell, for any D and R.
+// where R is the localisation variance. Without drift, E b = 0 for any noise: x'-x and x+x' have independent errors, and E Δψ(m) = DΔt E∂ψ(m) for normal
+// steps (Stein). Evaluated at the start of the step, the noise would look like a spring, a drift of R/DΔt times ∂ ln p. The correction of Frishman and
+// Ronceray (Physical Review X 10, 021009, 2020) removes the mean of this bias too, but needs R. The second part of G corrects for the noise of m and for the
+// distance between the start and the middle. All sums follow, for any D and R, from 9 moments of m and 4 of Δ along each axis in a cell.
 //
 // Forgetting
 //
-// A step of age t has weight 2^(-t/half-life). In practice new steps get larger weights, and all sums are scaled back from time to time. With Σw², the
-// effective number of steps is (Σw)²/Σw², and G and b are scaled to it. The scale is at most Σw/Σw² of all cells, because little is known of a cell that
-// objects left long ago.
+// A step of age t has weight 2^(-t/half-life). In practice new steps get larger weights, and all sums are scaled back from time to time. G and b are scaled
+// to the effective number of steps, (Σw)²/Σw². The scale is at most Σw/Σw² of all cells, because little is known about a cell that objects left long ago.
 //
 // Memory is 240 kB. Lengths are in px and times in s.
 
@@ -30,10 +29,10 @@ import (
 // the drift is bilinear there.
 const mostCells = 32
 
-// mostGain is the weight at which all sums are scaled back, so that no square overflows.
+// mostGain is the weight at which all sums are scaled back, so no square overflows.
 const mostGain = 1e60
 
-// ErrField reports a field without area, or a negative half-life.
+// ErrField reports an invalid size of the field, or a negative half-life.
 var ErrField = errors.New("maps: the field")
 
 // Config sets up a Map.
@@ -47,12 +46,12 @@ type Step struct {
 	X, Y     float64 // start, px
 	DX, DY   float64 // px
 	DT       float64 // s
-	Variance float64 // of a place, px² per axis, the mean of both ends; 0 if unknown
+	Variance float64 // localisation variance, px² per axis, the mean of both ends; 0 if unknown
 	Weight   float64 // 0 to 1, the probability that both ends belong to the object
-	Before   Before  // the step to the start of this one
+	Before   Before  // the previous step
 }
 
-// Before is the previous step of the same object. The zero value means none.
+// Before is the previous step of the same object. The zero value means that there is none.
 type Before struct {
 	DX, DY float64 // px
 	Weight float64 // 0 to 1
@@ -62,10 +61,10 @@ type Before struct {
 type Map struct {
 	config  Config
 	nx, ny  int     // cells
-	side    float64 // of a cell, px
+	side    float64 // side of a cell, px
 	gain    float64 // weight of a new step, in the units of the sums
 	cells   []cell  // row by row
-	outside float64 // steps with their middle outside the field
+	outside float64 // weight of the steps whose middle is outside the field
 }
 
 // New returns an empty map.
@@ -82,7 +81,7 @@ func New(c Config) (*Map, error) {
 // Size returns the size of the field, px.
 func (m *Map) Size() (width, height float64) { return m.config.Width, m.config.Height }
 
-// Pass ages the map by seconds. Call it once per frame.
+// Pass ages the map by the given number of seconds. Call it once per frame.
 func (m *Map) Pass(seconds float64) {
 	if m.config.HalfLife == 0 || !(seconds > 0) {
 		return
@@ -113,10 +112,10 @@ func (m *Map) Add(s *Step) {
 	m.cells[j*m.nx+i].add(s, u-float64(i), v-float64(j), w)
 }
 
-// Outside returns the number of dropped steps, by weight, with their middle outside the field.
+// Outside returns the summed weight of the dropped steps, whose middle was outside the field.
 func (m *Map) Outside() float64 { return m.outside / m.gain }
 
-// Clone returns a copy. Another goroutine may read it while m takes steps.
+// Clone returns a copy. Another goroutine may read the copy while m takes steps.
 func (m *Map) Clone() *Map {
 	c := *m
 	c.cells = slices.Clone(m.cells)

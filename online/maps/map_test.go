@@ -11,8 +11,8 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// TestDrift bounds the RMS error over visited squares, for r = 1 and without noise, against the size of the drift. The limits are 1.3 times the errors
-// in fourteen other films, the scatter of two of them.
+// TestDrift bounds the RMS error over visited squares, for r = 1 and without noise. The limits are 1.3 times the errors in fourteen other films, because two
+// films scatter by this much.
 func TestDrift(t *testing.T) {
 	suite.Long(t)
 	limits := map[string]float64{"a spring": 0.63, "a stiff spring": 1.2, "a soft spring, D 1": 0.185, "a wide well": 2.5, "three wells": 3.8,
@@ -27,12 +27,12 @@ func TestDrift(t *testing.T) {
 			none := math.Sqrt(l.Missed(at, mapstest.Uniform(0, 0)))
 			z := l.Off(at, w.Drift)
 			squares, scenesSeen = squares+z, scenesSeen+1
-			t.Logf("%-20s r %.0f: %.2f px/s of %.2f, errors of %.2f standard errors, %d squares shown", l.Name, r, rms, none, math.Sqrt(z), len(w.Cells))
+			t.Logf("%-20s r %.0f: error %.2f px/s of a drift of %.2f, errors of %.2f standard errors, %d squares shown", l.Name, r, rms, none, math.Sqrt(z), len(w.Cells))
 			if rms > limits[l.Name] {
 				t.Errorf("%s at r = %g: the drift is off by %.2f px/s, expected %.2f", l.Name, r, rms, limits[l.Name])
 			}
 			for _, c := range w.Cells {
-				if math.Abs(c.D-l.D) > 5*c.DSD { // five sd among some hundred squares occur by chance once in a thousand films
+				if math.Abs(c.D-l.D) > 5*c.DSD { // among some hundred squares, five sds occur by chance once in a thousand films
 					t.Errorf("%s at r = %g: D %.2f ± %.2f, the truth is %g", l.Name, r, c.D, c.DSD, l.D)
 					break
 				}
@@ -42,12 +42,12 @@ func TestDrift(t *testing.T) {
 			}
 		}
 	}
-	if z := math.Sqrt(squares / scenesSeen); z < 0.65 || z > 1.2 { // a film has few degrees of freedom: one scatters by a fifth
+	if z := math.Sqrt(squares / scenesSeen); z < 0.65 || z > 1.2 { // a film has few degrees of freedom, so its value scatters by a fifth
 		t.Errorf("errors of %.2f standard errors", z)
 	}
 }
 
-// TestPlaces verifies that each trap and vortex is reported once, at its place, and that nothing else is reported.
+// TestPlaces verifies that each trap and vortex is reported once, at its position, and that nothing else is reported.
 func TestPlaces(t *testing.T) {
 	suite.Long(t)
 	for _, l := range []mapstest.Law{mapstest.ASpring, mapstest.ThreeWells, mapstest.AVortex, mapstest.Nothing, mapstest.AFlow} {
@@ -65,12 +65,12 @@ func TestPlaces(t *testing.T) {
 					hit = hit || math.Hypot(p.X-o.X, p.Y-o.Y) < 4*p.SD && math.Abs(p.Rate-o.Rate) < 4*p.RateSD
 				}
 				if !hit {
-					t.Errorf("%s: nothing at %+v, found %+v", l.Name, o, found)
+					t.Errorf("%s: nothing found at %+v, only %+v", l.Name, o, found)
 				}
 			}
 		}
 		if flows := l.Name == mapstest.AFlow.Name; flows != (w.Flow != nil) {
-			t.Errorf("%s: a flow %+v", l.Name, w.Flow)
+			t.Errorf("%s: found the flow %+v", l.Name, w.Flow)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestForgetting(t *testing.T) {
 	m := mapped(f, f.Tracks(&before, 1), 1)
 	add(m, f, f.Tracks(&after, 2))
 	w := m.Law(nil)
-	if len(w.Traps) != 1 || math.Hypot(w.Traps[0].X-156, w.Traps[0].Y-128) > 5 { // a 64th of the old one, 56 px away, is 0.9 px
+	if len(w.Traps) != 1 || math.Hypot(w.Traps[0].X-156, w.Traps[0].Y-128) > 5 { // the old centre, 56 px away, counts 1/64 and moves the trap by 0.9 px
 		t.Errorf("traps %+v, expected one at 156, 128", w.Traps)
 	}
 	whole := *m
@@ -95,7 +95,7 @@ func TestForgetting(t *testing.T) {
 	whole.gain = 1
 	a, b := m.Law(nil), whole.Law(nil)
 	for i := range a.Cells {
-		if p, q := a.Cells[i], b.Cells[i]; math.Abs(p.Drift[0]-q.Drift[0]) > 1e-6*p.SD[0] || math.Abs(p.D-q.D) > 1e-6*p.D { // of rounding
+		if p, q := a.Cells[i], b.Cells[i]; math.Abs(p.Drift[0]-q.Drift[0]) > 1e-6*p.SD[0] || math.Abs(p.D-q.D) > 1e-6*p.D { // rounding
 			t.Fatalf("scaled back, %d: %+v became %+v", i, p, q)
 		}
 	}
@@ -117,11 +117,11 @@ func TestUnusable(t *testing.T) {
 	}
 	m.Add(&Step{X: 50, Y: 40, DT: 1, Weight: 1})
 	if w := m.Law(nil); len(w.Cells) != 0 || m.Outside() != 1 {
-		t.Errorf("%+v, %g outside; expected no cell, and 1", w, m.Outside())
+		t.Errorf("found %+v, %g steps outside; expected no cell and 1 step outside", w, m.Outside())
 	}
 	m.Add(&Step{X: 50, Y: 10, DX: 1, DT: 1, Weight: 1})
 	if w := m.Law(nil); len(w.Traps)+len(w.Vortices) > 0 {
-		t.Errorf("of one step: %+v", w)
+		t.Errorf("after one step, found %+v", w)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestArchive(t *testing.T) {
 	other, _ := New(Config{Width: 64, Height: 128})
 	in = archive.NewReader(out.Bytes(), unusable)
 	if other.Archive(in); !errors.Is(in.Err(), unusable) {
-		t.Errorf("of another field: %v", in.Err())
+		t.Errorf("a map of another field size: %v", in.Err())
 	}
 }
 
@@ -150,6 +150,6 @@ func TestAddAllocates(t *testing.T) {
 	m, _ := New(Config{Width: 100, Height: 100, HalfLife: 1})
 	s := Step{X: 50, Y: 50, DX: 1, DT: 0.01, Weight: 1, Before: Before{1, 1, 1}}
 	if n := testing.AllocsPerRun(100, func() { m.Pass(0.01); m.Add(&s) }); n > 0 {
-		t.Errorf("%g allocations a step", n)
+		t.Errorf("%g allocations per step", n)
 	}
 }

@@ -1,8 +1,8 @@
 // Traps, vortices, flow
 //
-// Each zero of the mean drift that is not a saddle is tested in windows of eleven reaches: does a dilation, or a rotation, have evidence within the
-// affine drifts there? A priori a place is as likely as none, anywhere and with any reach. The rate is the slope of the map. Places with an interval
-// that contains 0 are dropped.
+// Each zero of the mean drift that is not a saddle is tested in windows of eleven radii. A trap needs evidence for a dilation among the affine drifts in the
+// window, a vortex for a rotation. A priori a trap or vortex is as likely as none, at any position and with any radius. The rate is the slope of the map. A
+// trap or vortex is dropped if the interval of its rate contains 0.
 
 package maps
 
@@ -13,14 +13,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Place is a trap, where the drift converges, or a vortex, around which it turns: a zero of the drift with a nearly affine drift around it.
+// Place is a trap, where the drift converges, or a vortex, around which the drift turns. It is a zero of the drift with a nearly affine drift around it.
 type Place struct {
 	X, Y     float64 // px
-	SD       float64 // standard error of the place per axis, px
+	SD       float64 // standard error of the position per axis, px
 	Rate     float64 // 1/s: the stiffness k of a trap μ = -k(x-c), or the angular velocity of a vortex, positive from x to y
 	RateSD   float64 // standard error
-	Reach    float64 // radius of the affine drift, px
-	Evidence float64 // nats, for the place against none
+	Reach    float64 // radius within which the drift is affine, px
+	Evidence float64 // evidence for the trap or vortex, nats
 }
 
 // Interval returns the 95 % interval of the rate.
@@ -29,19 +29,19 @@ func (p *Place) Interval() (low, high float64) {
 	return p.Rate - normal95*p.RateSD, p.Rate + normal95*p.RateSD
 }
 
-// Flow is a uniform drift, reported if it makes up most of the drift.
+// Flow is a uniform drift. It is reported if it makes up most of the drift.
 type Flow struct {
 	X, Y     float64 // px/s
 	SD       float64 // standard error per axis, px/s
-	Evidence float64 // nats, against none
+	Evidence float64 // evidence for the flow, nats
 }
 
-// reaches lists the tested radii, cells: each about a third larger than the last.
+// reaches lists the tested radii in cells. Each is about a third larger than the last.
 var reaches = [...]float64{1.5, 2, 2.7, 3.6, 4.8, 6.4, 8.5, 11.3, 15, 20, 32}
 
 const (
-	settling  = 2   // moves of a place to the zero of the affine drift around it
-	leastPair = 1.5 // cells; closer places are one
+	settling  = 2   // number of moves of a candidate to the zero of the affine drift around it
+	leastPair = 1.5 // cells; closer candidates count as one
 )
 
 // tell finds the traps, the vortices and the flow.
@@ -60,7 +60,7 @@ func (l *Law) tell(mean [2][]float64, pause func()) {
 
 // zero returns the zero of the drift in a cell, by Newton's method from its middle.
 func (r *regression) zero(at int, mean [2][]float64) (x, y float64, ok bool) {
-	const steps, beyond = 8, 0.5 // tolerance beyond the edge of the cell, so that no zero on an edge is lost
+	const steps, beyond = 8, 0.5 // tolerance beyond the edge of the cell, in cells, so no zero on an edge is lost
 	i, j := at%(r.nx-1), at/(r.nx-1)
 	u, v := 0.5, 0.5
 	for range steps {
@@ -84,15 +84,15 @@ func (r *regression) zero(at int, mean [2][]float64) (x, y float64, ok bool) {
 	return r.side * (float64(i) + u), r.side * (float64(j) + v), ok
 }
 
-// window is the affine drift around a place.
+// window is the affine drift around a position.
 type window struct {
 	affine
 	reach, scale float64 // px
-	share        float64 // of all information about the drift
+	share        float64 // fraction of all information about the drift
 }
 
-// about fits the affine drift within a radius of a place. Its test functions T equal the affine functions A at the corners within the radius, and 0 at the
-// others: a sum cut off at an edge would mistake diffusion across the edge for drift. From T'b = T'GA α, with the variance T'GT, F = A'GT(T'GT)⁻¹T'GA.
+// about fits the affine drift within a radius of a position. Its test functions T equal the affine functions A at the corners within the radius, and 0 at the
+// other corners. A sum cut off at an edge would mistake diffusion across the edge for drift. From T'b = T'GA α, with the variance T'GT, F = A'GT(T'GT)⁻¹T'GA.
 func (r *regression) about(x, y, reach float64) (w window, ok bool) {
 	var ask, own square3
 	var pull [3][axes]float64
@@ -192,7 +192,7 @@ func (s *square3) ahead(b [3]float64) (x [3]float64) {
 
 func inner(a, b *[3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
-// The groups behind a trap and a vortex, as indices.
+// Indices of the groups for a flow, a trap and a vortex.
 const (
 	constants = iota
 	dilation
@@ -205,8 +205,9 @@ func (w *window) rate(group int) (value, sd float64) {
 	return w.on[at] / w.scale, w.sd[at] / w.scale
 }
 
-// wide returns the widest window whose rate agrees with the rates of all narrower ones, to two of their standard errors (Lepski, Theory Probab. Appl. 35, 454,
-// 1990; Goldenshluger and Nemirovski, Math. Methods Stat. 6, 135, 1997). The evidence, nats, averages the windows up to it, for a place anywhere in the field.
+// wide returns the widest window whose rate agrees with the rates of all narrower windows, to two of their standard errors (Lepski, Theory Probab. Appl. 35,
+// 454, 1990; Goldenshluger and Nemirovski, Math. Methods Stat. 6, 135, 1997). evidence, nats, averages over the windows up to this one, for a trap or vortex
+// anywhere in the field.
 func (r *regression) wide(at *windows, group int) (best *window, evidence float64, ok bool) {
 	var rates, variances [len(reaches)]float64
 	tried := 0
@@ -230,10 +231,10 @@ func (r *regression) wide(at *windows, group int) (best *window, evidence float6
 	return best, evidence, ok
 }
 
-// windows holds the windows around one place. window computes each at its first use.
+// windows holds the windows around one position. window computes each at its first use.
 type windows struct {
 	x, y  float64
-	found [len(reaches)]*window // nil if not computed, or if there is none
+	found [len(reaches)]*window // nil if not computed or not solvable
 	asked [len(reaches)]bool
 	pause func()
 }
@@ -249,7 +250,7 @@ func (r *regression) window(at *windows, k int) *window {
 	return at.found[k]
 }
 
-// settle adds a trap or a vortex near a place if the evidence supports it.
+// settle adds a trap or a vortex near a position if the evidence supports it.
 func (l *Law) settle(x, y float64, pause func()) {
 	about := windows{x: x, y: y, pause: pause} // shared by both kinds
 	for _, k := range [2]struct {
@@ -275,7 +276,8 @@ func (l *Law) settle(x, y float64, pause func()) {
 	}
 }
 
-// fix moves to the zero of the affine drift around a place, for one group of drifts. It returns true if the evidence supports a place of that kind.
+// fix moves the candidate to the zero of the affine drift around it, for one group of drifts. It returns true if the evidence supports a trap or vortex of
+// this group.
 func (r *regression) fix(at *windows, group int) (p Place, ok bool) {
 	for range settling {
 		w, evidence, any := r.wide(at, group)
@@ -305,7 +307,7 @@ func (w *window) zero() (dx, dy, sd float64) {
 	return dx, dy, sd
 }
 
-// slope returns the convergence of the drift at a place, -½∇·μ, or its rotation, ½(∂₁μ₂ - ∂₂μ₁), 1/s, across one cell side, and its standard error.
+// slope returns the convergence -½∇·μ or the rotation ½(∂₁μ₂ - ∂₂μ₁) of the drift at a position, 1/s, measured across one cell, and its standard error.
 func (l *Law) slope(x, y float64, group int) (mean, sd float64) {
 	half := l.field.side / 2
 	across := [axes][2]float64{{half, 0}, {0, half}}
@@ -337,7 +339,7 @@ func (l *Law) slope(x, y float64, group int) (mean, sd float64) {
 	return mean, math.Sqrt(max(square-mean*mean, 0))
 }
 
-// stream sets the flow if the constants have evidence and their square is more than half of the square of the drift.
+// stream sets the flow if the evidence supports the constants and their square is more than half of the mean square drift.
 func (l *Law) stream() {
 	on, off, square := 0.0, 0.0, 0.0
 	var f Flow

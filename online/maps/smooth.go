@@ -2,11 +2,13 @@
 //
 //	μ = affine(m) + f(m);  f at the corners ~ N(0, s²(κ² - ∇²)⁻³) along each axis
 //
-// Evidence averages over sizes s and ranges √16/κ. In the affine part it averages over the groups of online/regression: constants, dilation, rotation, shears. f
-// is a Matérn field of smoothness 2 with a sparse precision (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011). A spring is exactly affine; a map of
-// cell means would show it as steps of the cell size times the stiffness. Standard errors come from the mixture, and include the differences between its parts.
+// The result averages over sizes s and ranges √16/κ, weighted by evidence. In the affine part it also averages over the groups of online/regression:
+// constants, dilation, rotation, shears. f is a Matérn field of smoothness 2 with a sparse precision (Lindgren, Rue and Lindström, J. R. Stat. Soc. B 73,
+// 423, 2011). A spring is exactly affine; a map of cell means would show it as stairs. Standard errors come from the mixture and include the differences
+// between its components.
 //
-// An error of a place lengthens a step and shortens the next. So it remains in b only if the two steps are cells apart; then the variance of the cell grows.
+// A localisation error lengthens one step and shortens the next. It remains in b only if the two steps lie in different cells; assemble then increases the
+// variance of the cell.
 
 package maps
 
@@ -17,18 +19,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Priors of the drift. Levels are powers of two and four: a factor between two levels costs a tenth of the error. The longest range is twice the side of
-// the field. With half the side as the longest, the drift would bend more than a wide well does, and the errors of the well would be a third larger.
+// Priors of the drift. Ranges differ by factors of two, and sizes by factors of four: a value between two levels increases the error by a tenth. The longest
+// range is twice the side of the field. With a longest range of half the side, the drift would bend more than in a wide well, and the errors for the well
+// would be a third larger.
 const (
-	sizes       = 5   // levels of the standard deviation of a drift: from twice the value that all steps together just show, each four times as large,
-	sizeRatio   = 4.0 // to five hundred times that
+	sizes       = 5   // levels of the standard deviation of a drift: from twice the smallest value that all steps together can show, each four times the last,
+	sizeRatio   = 4.0 // up to five hundred times this value
 	leastSize   = 2.0
-	shortest    = 2.0 // cells, the shortest correlation range of the drift, each next one twice as long
+	shortest    = 2.0 // shortest correlation range of the drift, cells; each further range is twice as long
 	ranges      = 6
 	noSmooth    = 0.5    // probability of an affine drift
 	noAffine    = 1. / 3 // probability of no affine part, as in (10) of online/regression
-	leastShare  = 1e-3   // of a belief; smaller ones are dropped from the mean
-	smoothOrder = 3      // of (κ² - ∇²)
+	leastShare  = 1e-3   // least weight of a belief; the mean omits beliefs below it
+	smoothOrder = 3      // exponent of (κ² - ∇²)
 )
 
 // regression holds the sums over the corners of all cells, each divided by the 2D of its cell.
@@ -41,19 +44,19 @@ type regression struct {
 	ga     [3][]float64  // G times affine
 	flat   square3       // G of affine
 	pull   [2][3]float64 // b of affine
-	unit   float64       // (px/s)², the variance that all steps together just show
-	parts  []part        // of G and b, one per cell; 0 for a cell without steps
+	unit   float64       // smallest variance of a drift that all steps together can show, (px/s)²
+	parts  []part        // parts of G and b, one per cell; 0 for a cell without steps
 
 	choice combinations // reused
 	spare  []*band      // memory of dropped beliefs, for reuse
-	full   []float64    // of band.inverse
+	full   []float64    // working memory of band.inverse
 }
 
 // part is the contribution of one cell to the sums over its corners.
 type part struct {
 	gram [4][4]float64
 	b    [2][4]float64
-	info float64 // of a constant drift along an axis, (s/px)²
+	info float64 // information about a constant drift along an axis, (s/px)²
 }
 
 // corner returns the number of corner k of a cell.
@@ -106,12 +109,13 @@ func (m *Map) ratio() float64 {
 	return steps / max(squares, math.SmallestNonzeroFloat64)
 }
 
-// weight returns the information of a second in the cell about the drift. It uses the effective number of steps, each of variance 2DΔt. A cell that
-// objects left long ago has little information, even if many steps agreed there; hence the bound by the ratio of all cells. Gains cancel.
+// weight returns the information about the drift per second in the cell. It uses the effective number of steps, each of variance 2DΔt. A cell that objects
+// left long ago has little information even if it had many steps; hence the bound by the ratio of all cells. The gain cancels.
 func (c *cell) weight(d, ratio float64) float64 { return min(c.steps/c.squares, ratio) / (2 * d) }
 
-// untaken returns the noise that remains in the sums of a cell, over 2DΔt. An error of a place lengthens one step and shortens the next. Both cancel if
-// they count for the same corners: Var Σ ε(ψₙ₋₁ - ψₙ) is at most 2R per step, and scales with the squared distance between them, in sides.
+// untaken returns the noise that remains in the sums of a cell, in units of 2DΔt. A localisation error lengthens one step and shortens the next. Both
+// contributions cancel if they count for the same corners: Var Σ ε(ψₙ₋₁ - ψₙ) is at most 2R per step, and grows with the squared distance between the two
+// steps, in sides of a cell.
 func (m *Map) untaken(t *tree, at int, d float64) float64 {
 	s := t.at(node{m.depth(), at % m.nx, at / m.nx})
 	dt, noise := s.time/s.steps, max(t.noise, 0)
@@ -119,10 +123,10 @@ func (m *Map) untaken(t *tree, at int, d float64) float64 {
 	return 2 * noise * min(1, way/(2*m.side*m.side)) / (2 * d * dt)
 }
 
-// mostBent bounds the noise correction of G, so that G stays positive if a cell is hardly larger than the noise.
+// mostBent bounds the noise correction of G, so G stays positive if a cell is hardly larger than the noise.
 const mostBent = 0.2
 
-// centre computes the affine functions at the corners, relative to the mean place of the steps and in units of their spread.
+// centre computes the affine functions at the corners, relative to the mean position of the steps and in units of their spread.
 func (r *regression) centre(m *Map) {
 	var t, x, y, xx float64
 	for at := range m.cells {
@@ -133,7 +137,7 @@ func (r *regression) centre(m *Map) {
 		xx += i*i*c[0] + 2*i*c[3] + c[6] + j*j*c[0] + 2*j*c[1] + c[2]
 	}
 	x, y = x/t, y/t
-	scale := math.Sqrt(max((xx/t-x*x-y*y)/axes, 1e-6)) // cells; at least a thousandth of one
+	scale := math.Sqrt(max((xx/t-x*x-y*y)/axes, 1e-6)) // in cells; at least a thousandth of a cell
 	n := r.nx * r.ny
 	for k := range r.affine {
 		r.affine[k], r.ga[k] = make([]float64, n), make([]float64, n)
@@ -154,7 +158,7 @@ func (r *regression) centre(m *Map) {
 	}
 }
 
-// belief is one choice of the prior of the smooth part, with its posterior.
+// belief is one choice of the smooth part's prior, with its posterior.
 type belief struct {
 	choice  choice
 	weight  float64      // ln evidence, then the posterior probability
@@ -167,15 +171,15 @@ type belief struct {
 	prior    float64 // ln evidence at b = 0, plus the ln probability of the choice
 }
 
-// mostFactored bounds the beliefs that wait for their inverse: some may still be dropped, and each takes a MB.
+// mostFactored is the largest number of beliefs that wait for their inverse. Some may still be dropped, and each takes 1 MB.
 const mostFactored = 4
 
-// size returns the variance of a drift of size s, (px/s)².
+// size returns the variance of a drift at size level s, (px/s)².
 func (r *regression) size(s int) float64 {
 	return leastSize * leastSize * r.unit * math.Pow(sizeRatio, 2*float64(s))
 }
 
-// choice is a range and a size of the smooth part; none for an affine drift.
+// choice is a range level and a size level of the smooth part; none means an affine drift.
 type choice struct{ reach, size int }
 
 var none = choice{-1, -1}
@@ -190,7 +194,7 @@ func choices() []choice {
 	return all
 }
 
-// learn weighs the drifts of these choices, and keeps the ones with a share. Priors are computed once for all passes.
+// learn weighs the drifts of the choices by their evidence and returns those with at least leastShare of it. Priors are computed once for all passes.
 func (r *regression) learn(of []choice, priors *[ranges]*matern, pause func()) (kept []belief) {
 	sum := math.Inf(-1)
 	take := func(b belief) {
@@ -221,7 +225,7 @@ func (r *regression) learn(of []choice, priors *[ranges]*matern, pause func()) (
 	return kept
 }
 
-// settle drops the beliefs without a share of the evidence sum, and inverts the oldest until at most most wait.
+// settle drops the beliefs below leastShare of the evidence sum, and inverts the oldest until at most most wait.
 func (r *regression) settle(all []belief, sum float64, most int, pause func()) []belief {
 	free := func(b *belief) {
 		if b.factored != nil {
@@ -256,7 +260,7 @@ func (r *regression) plain() belief {
 	return b
 }
 
-// read fills in the posterior of a belief, given the information on its affine part.
+// read fills in the posterior of a belief. flat is the information about its affine part.
 func (r *regression) read(b *belief, flat *square3) {
 	own, pull, square := r.ask(b)
 	r.choice.combine(flat, r.size(0))
@@ -264,7 +268,7 @@ func (r *regression) read(b *belief, flat *square3) {
 	b.weight = b.prior + square/2 + b.affine.evidence
 }
 
-// ask returns the smooth part of a belief for b, the pull left for the affine part, and b'(G+Q)⁻¹b.
+// ask returns the smooth part of a belief for b, the remaining vector b of the affine part, and b'(G+Q)⁻¹b.
 func (r *regression) ask(b *belief) (own [2][]float64, pull [2][3]float64, square float64) {
 	pull = r.pull
 	if b.factored == nil {
@@ -280,14 +284,14 @@ func (r *regression) ask(b *belief) (own [2][]float64, pull [2][3]float64, squar
 	return own, pull, square
 }
 
-// matern is the prior precision of the corners, with a mean variance of 1, (κ² + L)³ with L the Laplacian of the grid, and its ln determinant (Lindgren,
+// matern is the prior precision of the corners and its ln determinant: (κ² + L)³ with the Laplacian L of the grid, scaled to a mean variance of 1 (Lindgren,
 // Rue and Lindström, J. R. Stat. Soc. B 73, 423, 2011).
 type matern struct {
 	q      *band
 	logDet float64
 }
 
-// prior computes it for κ, 1/cells. L has the eigenvalues 2 - 2cos(πi/n) along each axis.
+// prior computes the Matérn prior for kappa, 1/cells. L has the eigenvalues 2 - 2cos(πi/n) along each axis.
 func (r *regression) prior(kappa float64) *matern {
 	n, k2 := r.nx*r.ny, kappa*kappa
 	p := &matern{q: newBand(n, r.gram.width)}
@@ -319,7 +323,7 @@ func (r *regression) prior(kappa float64) *matern {
 	return p
 }
 
-// diffused returns corner at of (κ² + L) f.
+// diffused returns the value of (κ² + L) f at corner at.
 func (r *regression) diffused(f []float64, at int, k2 float64) float64 {
 	sum := k2 * f[at]
 	i, j := at%r.nx, at/r.nx
@@ -338,7 +342,7 @@ func (r *regression) diffused(f []float64, at int, k2 float64) float64 {
 	return sum
 }
 
-// with returns the drift with a smooth part of this variance.
+// with returns the drift with a smooth part of the given variance. ok is false if the matrix is not positive definite.
 func (r *regression) with(p *matern, variance float64) (b belief, ok bool) {
 	n := r.nx * r.ny
 	var sum *band

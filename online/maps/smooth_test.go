@@ -6,7 +6,7 @@ import (
 	"driftscope/online/maps/mapstest"
 )
 
-// TestLearnAffine verifies that the drift is affine if no remaining choice is solvable. This occurred in a film of molecules with some at rest.
+// TestLearnAffine verifies that the drift is affine if no remaining choice is solvable. This occurred in a film of molecules, some of them at rest.
 func TestLearnAffine(t *testing.T) {
 	f := filmed(0)
 	m := mapped(f, f.Tracks(&mapstest.ASpring, 1), 0)
@@ -16,7 +16,7 @@ func TestLearnAffine(t *testing.T) {
 	}
 	r := m.assemble(m.grow(), d)
 	for i := range r.gram.n {
-		r.gram.row(i)[0] = -1 // rounding does this if places are mostly noise
+		r.gram.row(i)[0] = -1 // rounding does this if positions are mostly noise
 	}
 	got := r.learn([]choice{{0, 0}}, new([ranges]*matern), func() {})
 	if len(got) != 1 || got[0].choice != none {
@@ -24,17 +24,16 @@ func TestLearnAffine(t *testing.T) {
 	}
 }
 
-// TestPauses verifies that reading the map pauses per belief, 31 of them, per inverted belief, and per window around a place, so that a live run can
-// rest.
+// TestPauses verifies that Law pauses for each of the 31 beliefs, for each inverted belief, and for each window around a candidate, so a live run can pause.
 func TestPauses(t *testing.T) {
 	f := filmed(0)
 	pauses := 0
 	l := mapped(f, f.Tracks(&mapstest.ASpring, 1), 0).Law(func() { pauses++ })
 	if least := len(choices()) + passes + len(reaches); pauses < least || len(l.Traps) != 1 {
-		t.Errorf("%d pauses, expected %d at least; traps: %v", pauses, least, l.Traps)
+		t.Errorf("%d pauses, expected at least %d; traps: %v", pauses, least, l.Traps)
 	}
 	if l.Release(); len(l.Traps) != 1 {
-		t.Error("the trap is gone")
+		t.Error("Release removed the trap")
 	}
 	if mean, sd := l.Drift(10, 10); mean != [2]float64{} || sd != [2]float64{} {
 		t.Errorf("a drift of %g ± %g after Release", mean, sd)

@@ -4,8 +4,8 @@
 //
 //	D = (E e² / 2 - R) / Δt  along each axis
 //
-// in the squares of a tree. A square is split if four values of D have more evidence than one (a sum of squares with the degrees of freedom of D, as in
-// online/regression). A cell counts less if drift makes longer steps than diffusion. D and μ are computed alternately, three times.
+// in the squares of a tree. A square is split if four values of D have more evidence than one. As in online/regression, the evidence uses a sum of squares
+// with the degrees of freedom of D. A cell counts less if drift makes longer steps than diffusion. D and μ are computed alternately, three times.
 
 package maps
 
@@ -14,10 +14,10 @@ import (
 	"math/bits"
 )
 
-// total holds the sums of a cell that give its diffusion. Each step has weight one.
+// total holds the sums of a cell that determine its diffusion. A new step has weight one.
 type total struct {
 	steps     float64 // Σ w
-	count     float64 // effective number of steps: (Σ w)²/Σ w², or less if they are long past
+	count     float64 // effective number of steps: (Σ w)²/Σ w², or less if the steps are old
 	squares   float64 // Σ w²
 	time      float64 // Σ w Δt, s
 	second    float64 // Σ w Δ², px², both axes
@@ -26,7 +26,7 @@ type total struct {
 	located   float64 // Σ w σ², px²
 	bent      float64 // Σ w (2Δ·μ - Δt μ²), px²/s, both axes: the contribution of the drift to Σ w Δ²/Δt
 	drift     float64 // Σ w Δt μ², px²/s, both axes
-	crossbent float64 // the same over steps with a pair
+	crossbent float64 // the share of bent for steps with a pair
 }
 
 // list returns the additive sums.
@@ -34,20 +34,21 @@ func (t *total) list() [10]*float64 {
 	return [...]*float64{&t.steps, &t.count, &t.time, &t.second, &t.crossed, &t.pairs, &t.located, &t.bent, &t.crossbent, &t.drift}
 }
 
-// scale multiplies the weight of every step by by.
+// scale multiplies the weight of every step by the factor by.
 func (t *total) scale(by float64) {
 	for _, p := range t.list() {
 		*p *= by
 	}
 }
 
-// spare reduces the weight of a cell if drift makes longer steps than diffusion, with the mean square usual: there the drift also changes between two frames.
+// spare reduces the weight of a cell if drift makes longer steps than diffusion, because the drift then also changes between two frames. usual is the mean
+// square of a step without its drift.
 func (t *total) spare(usual float64) {
 	long := t.drift / t.steps * t.time / t.steps / usual
 	t.scale(1 / (1 + long*long))
 }
 
-// residual returns the mean square of a step without its drift, px², both axes.
+// residual returns the mean square of a step without its drift, px², over both axes.
 func (t *total) residual() float64 { return (t.second - t.time/t.steps*t.bent) / t.steps }
 
 func (t *total) add(o *total) {
@@ -57,7 +58,7 @@ func (t *total) add(o *total) {
 	}
 }
 
-// total returns the total of a cell, at a gain.
+// total returns the sums of a cell, divided by the gain.
 func (c *cell) total(gain, ratio float64) total {
 	t := total{steps: c.steps / gain, squares: c.squares / (gain * gain), time: c.time[0] / gain, second: c.second / gain, crossed: c.crossed / gain,
 		pairs: c.pairs / gain, located: c.located / gain}
@@ -68,7 +69,7 @@ func (c *cell) total(gain, ratio float64) total {
 		// while the drift is unknown, use the mean step of the cell: |ΣΔ|²/n contains nμ²Δt², and the rest is chance
 		x, y := c.moved[0][0]/gain, c.moved[1][0]/gain
 		t.bent = (n*(x*x+y*y)/t.steps - t.second) / (n - 1) / (t.time / t.steps)
-	} else if n > 0 { // one step may be all drift
+	} else if n > 0 { // a single step may be pure drift
 		t.bent = t.second / (t.time / t.steps)
 	}
 	if t.steps > 0 {
@@ -78,7 +79,8 @@ func (c *cell) total(gain, ratio float64) total {
 	return t
 }
 
-// noise returns the variance of a place per axis, without blur, from the covariance of successive steps. Without pairs it returns the mean reported variance.
+// noise returns the localisation variance per axis, without blur, from the covariance of successive steps. Without pairs it returns the mean reported
+// variance.
 func (t *total) noise() float64 {
 	if t.pairs < 1 {
 		return t.located / max(t.steps, math.SmallestNonzeroFloat64)
@@ -101,7 +103,7 @@ func (t *total) diffusion(noise float64) (d, variance float64) {
 // axes is the number of axes of the picture.
 const axes = 2
 
-// tree holds the nested dyadic grids over the cells: at level 0 one square around the field, at level k 4^k.
+// tree holds nested dyadic grids over the cells: level 0 has one square around the field, level k has 4^k squares.
 type tree struct {
 	levels [][]total // of squares row by row, 2^k per side
 	scale  float64   // mean D, px²/s
@@ -121,7 +123,7 @@ func (n node) children() [4]node {
 	return [4]node{{k, i, j}, {k, i + 1, j}, {k, i, j + 1}, {k, i + 1, j + 1}}
 }
 
-// depth returns the depth of the tree: its smallest squares are the cells.
+// depth returns the depth of the tree. The smallest squares of the tree are the cells.
 func (m *Map) depth() int { return bits.Len(uint(max(m.nx, m.ny) - 1)) }
 
 // grow sums the cells, level by level.
@@ -158,7 +160,7 @@ func (t *tree) sum() {
 	t.noise = all.noise()
 	t.scale, _ = all.diffusion(t.noise)
 	dt := all.time / all.steps
-	// for R = -ΔΔ'/2: Var ΔΔ' per axis is (2DΔt + 2R)² plus the part that neighbours share, (6+4ε+2ε²) - (2+4ε+3ε²) of D² to first order
+	// for R = -ΔΔ'/2: Var ΔΔ' per axis is (2DΔt + 2R)² plus the covariance of neighbours, (6+4ε+2ε²) - (2+4ε+3ε²) times D² to first order
 	d, e := max(t.scale, 0), max(t.noise, 0)/dt
 	t.wander = dt * dt * (4*d*d + 4*d*e + 2*e*e) / (axes * max(all.count, 1))
 }
@@ -166,7 +168,7 @@ func (t *tree) sum() {
 // cost is the evidence that a split needs, nats: a priori a split is as likely as none.
 const cost = math.Ln2
 
-// prune cuts the tree where the evidence of the children does not exceed the evidence of the whole. It returns the remaining squares with steps.
+// prune cuts the tree at squares whose children do not have more evidence than the whole square. It returns the remaining squares with steps.
 func (t *tree) prune(evidence func(node) float64) []node {
 	var visit func(n node) (score float64, leaves []node)
 	visit = func(n node) (float64, []node) {
@@ -192,7 +194,8 @@ func (t *tree) prune(evidence func(node) float64) []node {
 	return leaves
 }
 
-// spread returns the ln evidence for the D of a square, without terms that no split changes: its steps are squares around 0, with the degrees of freedom of D.
+// spread returns the ln evidence for one D in a square, without terms that no split changes. The squared steps count as a sum of squares around 0, with the
+// degrees of freedom of D.
 func (t *tree) spread(n node) float64 {
 	s := t.at(n)
 	d, variance := s.diffusion(t.noise)
@@ -203,7 +206,7 @@ func (t *tree) spread(n node) float64 {
 	}
 	e := max(d, 0) + max(t.noise, 0)/dt
 	freedom := 2 * e * e / variance
-	if whole, v := t.at(node{}).diffusion(t.noise); v > 0 { // per step as over all: a count from the D of each square would be part of its evidence
+	if whole, v := t.at(node{}).diffusion(t.noise); v > 0 { // use the degrees of freedom per step of the whole field; a number from the square's own D would affect its evidence
 		all := max(whole, 0) + max(t.noise, 0)/dt
 		freedom = 2 * all * all / v * s.count / t.at(node{}).count
 	}

@@ -8,26 +8,26 @@ import (
 	"driftscope/online/states"
 )
 
-// alarmFrames is the default for the least mean number of frames between two false alarms of a kind.
+// alarmFrames is the default for the least mean number of frames between two false alarms of the same kind.
 const alarmFrames = 1e5
 
-// clearShare is the share of the alarm threshold below which an alarm ends.
+// clearShare is the fraction of the alarm threshold below which an alarm ends.
 const clearShare = 0.01
 
-// The alarms about the law of all objects.
+// Indices of the alarms about the law of all objects.
 const (
 	populationDiffusion = iota
 	populationMixture
 	populationChanges
 )
 
-// changed holds the evidence that the law of all objects differs from the one in use, and the state of the reaction.
+// changed holds the evidence that the law of all objects differs from the reference law, and the state of the reaction.
 type changed struct {
 	monitor *change.Monitor // nil if no law of all objects is learnt
-	every   float64         // frames between two false alarms
+	every   float64         // least mean number of frames between two false alarms
 	law     *states.Law     // the reference law for the steps of objects
 	before  *states.Law     // the reference law at the last alarm
-	waiting bool            // steps before the change are forgotten, and no new law is learnt yet
+	waiting bool            // the steps before the change are forgotten, and the new law is not learnt yet
 }
 
 func newChanged(exposure, every float64) changed {
@@ -42,7 +42,7 @@ func (c *changed) use(l *states.Law) {
 	c.waiting = false
 }
 
-// watch begins and ends the alarms about the law of all objects. When one begins, it forgets the steps before.
+// watch begins and ends the alarms about the law of all objects. When an alarm begins, watch forgets the earlier steps.
 func (e *Estimator) watch(z *latent.Sight) {
 	c := &e.law.changed
 	if c.monitor == nil {
@@ -67,16 +67,16 @@ func (e *Estimator) forget() {
 	}
 }
 
-// saysAgain says how the law of all objects changed, after it was learnt again.
+// saysAgain returns the text that ends an alarm: the law of all objects before and after the change.
 func (e *Estimator) saysAgain() string {
 	c := &e.law.changed
 	if c.before == nil || c.law == nil {
 		return "the law of all objects was forgotten"
 	}
-	return fmt.Sprintf("the law of all objects was learnt again after the change: mean D %s, %d states; before the change %s, %d states", e.saysD(c.law.D.Value), len(c.law.States), e.saysD(c.before.D.Value), len(c.before.States))
+	return fmt.Sprintf("the law of all objects was learnt again after the change: mean D is now %s with %d states; before the change it was %s with %d states", e.saysD(c.law.D.Value), len(c.law.States), e.saysD(c.before.D.Value), len(c.before.States))
 }
 
-// saysChange says how the law of all objects changes.
+// saysChange returns the text that begins an alarm: the change and what to check.
 func (e *Estimator) saysChange(kind int) string {
 	c := &e.law.changed
 	most := c.monitor.Most()
@@ -85,10 +85,10 @@ func (e *Estimator) saysChange(kind int) string {
 		return fmt.Sprintf("D of all objects is %s its former value, %s: check temperature, medium and focus", changeSays(most.Factor), e.saysD(c.law.D.Value)) + then
 	}
 	s := c.law.States[most.State]
-	return fmt.Sprintf("the state of D %s now has more than its former %.0f %% of the objects: check whether they bind, cluster or separate", e.saysD(s.D.Value), 100*s.Tracked) + then
+	return fmt.Sprintf("the share of objects in the state with D %s rose above its former %.0f %%: check whether objects bind, cluster or separate", e.saysD(s.D.Value), 100*s.Tracked) + then
 }
 
-// changeSays names a factor in words.
+// changeSays describes a factor in words.
 func changeSays(factor float64) string {
 	switch {
 	case factor >= 2:

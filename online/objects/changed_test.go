@@ -11,9 +11,9 @@ import (
 	"driftscope/online"
 )
 
-// TestPopulationChanged verifies that the alarm stays off while 36 objects diffuse as before, and begins within 12 frames after every D grows fourfold.
-// The law is then learnt again from later steps, and the alarm ends. A frame multiplies the evidence by at most twenty, so at least four frames are
-// needed. A checkpoint holds no evidence.
+// TestPopulationChanged verifies that the alarm stays off while 36 objects diffuse as before, and begins within 12 frames after every D grows fourfold. The
+// law is then learnt again from later steps, and the alarm ends. A frame multiplies the evidence by at most twenty, so at least four frames are needed. A
+// checkpoint contains no evidence.
 func TestPopulationChanged(t *testing.T) {
 	suite.Calculation(t)
 	e, d, dst := newEstimator(t, Config{Follow: online.Config{AlarmFrames: 1e4}}), newDish(6), &latent.Estimate{}
@@ -23,7 +23,7 @@ func TestPopulationChanged(t *testing.T) {
 		t.Fatalf("before the change: %v", told)
 	}
 	before := e.describe().States[0].Px.D
-	d.fast = 2 // of every other object
+	d.fast = 2 // step factor of every other object
 	d.faster = 2
 	told = watched(t, e, d, 12)
 	if len(told) != 1 || told[0].Code != latent.PopulationDiffusionChanged || told[0].Level != latent.Warning || !strings.Contains(told[0].Text, "twice or more its former value") {
@@ -38,8 +38,8 @@ func TestPopulationChanged(t *testing.T) {
 	if len(told) != 1 || told[0].Level != latent.Info || !strings.Contains(told[0].Text, "after the change: mean D") {
 		t.Fatalf("with the next law: %v", told)
 	}
-	if ratio := after[len(after)-1].Px.D / before; !(ratio > 3 && ratio < 5) { // 36 objects of 150 frames: 2 %; steps from before the change would halve the ratio
-		t.Errorf("D is %.2f times what it was, expected 4", ratio)
+	if ratio := after[len(after)-1].Px.D / before; !(ratio > 3 && ratio < 5) { // 36 objects in 150 frames give D to 2 %; steps from before the change would halve the ratio
+		t.Errorf("D is %.2f times its former value, expected 4", ratio)
 	}
 	if err := e.Restore(&saved); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestPopulationChanged(t *testing.T) {
 	}
 	run(t, e, d, 60, dst)
 	if slices.Contains(dst.Alarms, latent.PopulationDiffusionChanged) {
-		t.Error("an alarm after a restore")
+		t.Error("an alarm is on after a restore")
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 	"driftscope/online/tracks"
 )
 
-// format describes a checkpoint of a field. A checkpoint holds no live objects, because their places at the time of reading are unknown. It holds their
+// format describes a checkpoint of a field. A checkpoint contains no live objects, because their positions are unknown when it is restored. It contains their
 // steps and reserves their numbers.
 var format = archive.Format{Magic: "driftscope objects\n", Version: 4, Limit: 4 << 20, Unusable: ErrCheckpoint}
 
-// ErrCheckpoint reports bytes that are not a whole checkpoint of an estimator of objects.
+// ErrCheckpoint reports data that are not a complete checkpoint of an estimator of objects.
 var ErrCheckpoint = errors.New("unusable checkpoint of objects")
 
 // known is the content of a checkpoint.
@@ -70,8 +70,8 @@ func (e *Estimator) Save(w io.Writer) error {
 // Reserve skips object numbers that another estimator may have used since the restored checkpoint. Call it before the first Update.
 func (e *Estimator) Reserve(numbers uint64) { e.known.learnt.Reserve(numbers) }
 
-// Restore continues from a checkpoint. It returns ErrCheckpoint, and changes nothing, if r holds anything else. Live objects stay. Their laws restart,
-// because their saved steps would count twice in a running stream. The evidence for a change of the law of all objects restarts too.
+// Restore continues from the checkpoint in r. If r is not a valid checkpoint, Restore changes nothing and returns ErrCheckpoint. Live objects stay. Their
+// laws restart, because their saved steps would count twice in a running stream. The evidence for a change of the law of all objects restarts too.
 func (e *Estimator) Restore(r io.Reader) error {
 	c, err := format.Read(r)
 	if err != nil {
@@ -86,7 +86,7 @@ func (e *Estimator) Restore(r io.Reader) error {
 	}
 	e.law.close()
 	e.known, e.law = k, restored
-	if e.tracker != nil && e.law.learner != nil { // a map of another field size restarts
+	if e.tracker != nil && e.law.learner != nil { // a map for a field of another size restarts
 		if err := e.law.learner.Begin(float64(e.size[0]), float64(e.size[1])); err != nil {
 			return err
 		}

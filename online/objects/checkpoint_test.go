@@ -19,7 +19,7 @@ func TestGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Last()
-	var ended bytes.Buffer // saved again at the end of a run: the same steps, counted once
+	var ended bytes.Buffer // saved again at the end of the run, with the same steps, counted once
 	if err := first.Save(&ended); err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +28,9 @@ func TestGoesOn(t *testing.T) {
 		if err := next.Restore(bytes.NewReader(state.Bytes())); err != nil {
 			t.Fatal(err)
 		}
-		after := of[*latent.Population](run(t, next, other, 50, dst))[1] // the law from the remembered steps follows 25 frames after the first
+		after := of[*latent.Population](run(t, next, other, 50, dst))[1] // 25 frames after the first, the law from the remembered steps is published
 		if after.Steps != before.Steps+25*49 || after.Tracks != 50 || after.Births != 50 || after.Deaths != 25 || math.Abs(after.Px.D/before.Px.D-1) > 0.1 {
-			t.Errorf("%s: %+v after %+v", name, after, before)
+			t.Errorf("%s: found %+v after %+v", name, after, before)
 		}
 		for _, id := range dst.Objects.ID {
 			if id <= 25 {
@@ -44,7 +44,7 @@ func TestGoesOn(t *testing.T) {
 		reserved.Reserve(1000)
 		run(t, reserved, newDish(5), 20, dst)
 		if len(dst.Objects.ID) == 0 || dst.Objects.ID[0] <= 1025 {
-			t.Errorf("%s: found %v, 1000 numbers behind 25 are another's", name, dst.Objects.ID)
+			t.Errorf("%s: found numbers %v, expected the 1000 numbers after 25 to be skipped", name, dst.Objects.ID)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestDamage(t *testing.T) {
 	}
 	for _, n := range []int{0, 1, saved.Len() / 2, saved.Len() - 1} {
 		if err := e.Restore(bytes.NewReader(saved.Bytes()[:n])); !errors.Is(err, ErrCheckpoint) {
-			t.Errorf("cut after %d bytes: %v", n, err)
+			t.Errorf("truncated to %d bytes: %v", n, err)
 		}
 	}
 	for at := 0; at < saved.Len(); at += 97 {
@@ -74,8 +74,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestAnotherFilm verifies that every object ends at the start of another film, with its verdict some frames later, and that new objects get new
-// numbers.
+// TestAnotherFilm verifies that every object ends when a new film starts, with its verdict some frames later, and that new objects get new numbers.
 func TestAnotherFilm(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 60, dst)

@@ -9,8 +9,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestCrowd verifies that the time per object and frame with 5,000 objects equals the time with 484, to a factor of three for small caches. Work over
-// budget is reported: steps not tested for a change, and ends without a verdict if all objects end at once.
+// TestCrowd verifies that the time per object and frame with 5,000 objects is at most three times the time with 484; small caches cause the difference. Work
+// beyond the budget is counted: steps not tested for a change, and ends without a verdict if all objects end at once.
 func TestCrowd(t *testing.T) {
 	suite.Calculation(t)
 	runtime.LockOSThread()
@@ -36,10 +36,10 @@ func TestCrowd(t *testing.T) {
 	few, _, _ := each(22, 40)
 	many, e, d := each(71, 40)
 	if many > 3*few {
-		t.Errorf("%.2g s a frame for each of 5,041 objects, %.2g for each of 484", many, few)
+		t.Errorf("%.2g s per frame and object with 5,041 objects, %.2g with 484", many, few)
 	}
 	if p := e.population(false); p.Law == nil || p.Unweighed == 0 {
-		t.Errorf("a law: %v, %d steps were not weighed", p.Law != nil, p.Unweighed)
+		t.Errorf("found a law: %v, and %d steps not tested for a change, expected a law and some steps", p.Law != nil, p.Unweighed)
 	}
 	for i := range d.at {
 		d.gone[i] = true
@@ -53,13 +53,13 @@ func TestCrowd(t *testing.T) {
 		reports = append(reports, e.Reports()...)
 	}
 	p, ended := e.population(false), ends(reports)
-	told := judgedOf(ended) + p.Unjudged // an object of fewer than ten places has no kind of motion, and does not count against the budget
+	told := judgedOf(ended) + p.Unjudged // an object with fewer than ten positions has no kind of motion, but is not counted as unjudged
 	if n := uint64(len(ended)); n < 4500 || p.Unjudged < n-mostWaiting || told > p.Deaths || told < p.Deaths*99/100 {
-		t.Errorf("%d ended, %d have a verdict, %d are told to have none", n, judgedOf(ended), p.Unjudged)
+		t.Errorf("%d ended, %d with a verdict, %d counted without one", n, judgedOf(ended), p.Unjudged)
 	}
 }
 
-// spread makes a dish four times as wide, with room for thousands of objects.
+// spread makes the frame four times as wide, with room for thousands of objects.
 func spread(z *latent.Sight) *latent.Sight {
 	s := &z.Spots
 	s.Width, s.Height = 4*side, 4*side

@@ -21,9 +21,9 @@ type Config struct {
 	Every    int           // frames between two published populations; 0 means DefaultEvery
 	Lag      int           // delay of a result in frames, 0 to tracks.MostLag
 	MaxGap   time.Duration // no step crosses a longer pause between two frames
-	Exposure time.Duration // of a frame, over which motion blurs a place
+	Exposure time.Duration // exposure time of a frame, during which motion blurs a spot
 	PixelUM  float64       // side of a pixel in the specimen, µm; 0 if unknown
-	Depth    float64       // of the slab in which objects are visible, µm; 0 if unknown; needs PixelUM
+	Depth    float64       // thickness of the slab in which objects are visible, µm; 0 if unknown; needs PixelUM
 	Pairs    bool          // measure the force between two objects
 	Bare     bool          // learn no law of all objects
 	Latents  int           // latents per object from a model of objects; 0 without a model
@@ -36,7 +36,7 @@ const DefaultEvery = 25
 // doubtful is the probability of a wrong identity above which an object is marked Doubtful: one in twenty, as for an interval.
 const doubtful = 0.05
 
-// Dim is the number of latents of a followed object without a model of objects: its place, x and y, px.
+// Dim is the number of latents of a followed object without a model of objects: its position, x and y, px.
 const Dim = 2
 
 // ErrSize reports a frame of another size.
@@ -50,29 +50,29 @@ type Estimator struct {
 	tracker *tracks.Tracker // nil before the first frame with a template
 	size    [2]int          // of the frames
 	rows    tracks.Rows
-	row     func(tracks.Row) // e.keep: a method value made per frame would be allocated
-	earlier []latent.Place   // of this frame
+	row     func(tracks.Row) // e.keep; stored because a method value made per frame would allocate
+	earlier []latent.Place   // positions in earlier frames, for the current message
 
 	detections []tracks.Detection // of the current frame
 	held       held
 	live       map[uint64]*object
-	ids        []uint64 // of live, in ascending order
-	away       []uint64 // ids of the previous frame, reused
+	ids        []uint64 // keys of live, in ascending order
+	away       []uint64 // memory for the next ids
 	free       []*object
 	frame      uint64       // frames published
-	origin     time.Time    // of the first
+	origin     time.Time    // time of the first frame
 	last       latent.Sight // number, time and template of the last published frame
 	spots      int          // in the last published frame
 
-	known    known    // state that outlives the objects
-	law      law      // of all objects
+	known    known    // state that outlives objects
+	law      law      // law of all objects
 	verdicts verdicts // on ended objects; unused without a law of all objects
 	mapTold  mapTold
 	pairs    pairs             // forces between objects
-	next     population.Common // of the current frame
+	next     population.Common // common motion, updated by the current frame
 
 	film      uint64 // trajectory of the frames
-	begun     bool   // there was a frame
+	begun     bool   // Update has seen a frame
 	follow    follow
 	frozen    bool
 	reports   []latent.Message
@@ -87,10 +87,10 @@ func New(c Config) (*Estimator, error) {
 		c.Every = DefaultEvery
 	}
 	if c.Every < 1 || !(c.PixelUM >= 0) || c.MaxGap < 0 || c.Exposure < 0 || !(c.Depth >= 0) {
-		return nil, fmt.Errorf("a population every %d frames, pixels of %g µm, a gap of %v, an exposure of %v and a focal depth of %g µm: expected none below zero", c.Every, c.PixelUM, c.MaxGap, c.Exposure, c.Depth)
+		return nil, fmt.Errorf("found a population every %d frames, pixels of %g µm, a gap of %v, an exposure of %v and a focal depth of %g µm, expected no negative value: correct the negative one", c.Every, c.PixelUM, c.MaxGap, c.Exposure, c.Depth)
 	}
 	if c.Lag < 0 || c.Lag > tracks.MostLag {
-		return nil, fmt.Errorf("a lag of %d frames: expected 0 to %d", c.Lag, tracks.MostLag)
+		return nil, fmt.Errorf("a lag of %d frames, expected 0 to %d: choose one in this range", c.Lag, tracks.MostLag)
 	}
 	c.Follow.Dim = Dim + c.Latents
 	law, err := online.New(c.Follow)
@@ -116,9 +116,9 @@ func New(c Config) (*Estimator, error) {
 	return e, nil
 }
 
-// Update takes the spots of a frame and writes the objects of this frame, or of the frame Lag frames ago, into dst, reusing its memory. It returns
-// false, and does not write dst, if that frame is before the first. If the followed object was detected, dst is its estimate too; otherwise the latent
-// of dst is empty. An error refuses the frame and leaves dst unspecified.
+// Update takes the spots of a frame and writes the objects of the frame Lag frames earlier into dst, reusing its memory. In the first Lag frames it returns
+// false and does not write dst. If the followed object was detected, dst also contains its estimate; otherwise the latent of dst is empty. An error means
+// that the frame was refused; dst is then unspecified.
 func (e *Estimator) Update(dst *latent.Estimate, z *latent.Sight) (told bool, err error) {
 	e.reports, e.alarms.events = e.reports[:0], e.alarms.events[:0]
 	dt, err := e.advance(z)
@@ -145,7 +145,7 @@ func (e *Estimator) Update(dst *latent.Estimate, z *latent.Sight) (told bool, er
 	return true, nil
 }
 
-// conclude writes the results of a frame into dst. points are the objects of the frame, once there is a tracker.
+// conclude writes the results of a frame into dst. points are the objects of the frame, or nil before there is a tracker.
 func (e *Estimator) conclude(dst *latent.Estimate, f *heldFrame, points []tracks.Point) {
 	z := &f.z
 	e.frame++
@@ -222,7 +222,7 @@ func (e *Estimator) leave(why string, most int) {
 	}
 }
 
-// vacate makes dst the estimate of no object.
+// vacate empties dst except for the head of z.
 func vacate(dst *latent.Estimate, z *latent.Sight) {
 	dst.Latent.Reset(0)
 	dst.Latent.Of(z.Head)
@@ -251,7 +251,7 @@ func (e *Estimator) track(z *latent.Sight, dt float64) []tracks.Point {
 	return e.tracker.Update(z.Seq, e.detections)
 }
 
-// place updates the laws of the objects of a frame, and writes their columns.
+// place updates the laws of a frame's objects and writes the objects' columns.
 func (e *Estimator) place(dst *latent.Estimate, f *heldFrame, points []tracks.Point) {
 	z := &f.z
 	e.earlier = dst.Objects.Earlier
@@ -290,14 +290,14 @@ func (e *Estimator) swaps(dst []latent.Swap) []latent.Swap {
 	return dst[:min(len(dst), mostSwaps)]
 }
 
-// keep records a place in an earlier frame. The columns hold the places of the current frame.
+// keep records a position in an earlier frame. The columns have the positions in the current frame.
 func (e *Estimator) keep(r tracks.Row) {
 	if r.Frame != e.last.Seq {
 		e.earlier = append(e.earlier, latent.Place{Seq: r.Frame, ID: r.ID, X: r.X, Y: r.Y, SD: r.SD, Filled: r.Filled})
 	}
 }
 
-// cut keeps steps from leading to the next place of any object.
+// cut interrupts the steps of every object before its next position.
 func (e *Estimator) cut() {
 	for _, k := range e.live {
 		k.law.Cut()
@@ -374,8 +374,8 @@ func see(column, spots []float64, d, detection int) []float64 {
 	return column
 }
 
-// runs reports whether an object moves in a direction: directed motion is likelier than diffusion, and its speed is significant (99 %, χ² of two axes).
-// At rest both motions explain an object equally well, and it has no speed.
+// runs reports whether an object moves in a direction: directed motion is likelier than diffusion, and its speed is significant (99 %, χ² of two axes). At
+// rest, both motions explain an object equally well, and its speed is not significant.
 func runs(p *tracks.Point) bool {
 	const chance = 9.21
 	return p.Directed > 0.5 && p.Speed*p.Speed > chance*p.SpeedSD*p.SpeedSD
@@ -384,7 +384,7 @@ func runs(p *tracks.Point) bool {
 // seconds returns the time since the first frame.
 func (e *Estimator) seconds(t time.Time) float64 { return t.Sub(e.origin).Seconds() }
 
-// bury ends lost objects once they cannot come back, in ascending order of their numbers. points have that order, too.
+// bury ends lost objects once they can no longer come back, in ascending order of their numbers. points have the same order.
 func (e *Estimator) bury(z *latent.Sight, points []tracks.Point) {
 	kept := e.away[:0]
 	for _, id := range e.ids {
@@ -410,7 +410,7 @@ func (e *Estimator) bury(z *latent.Sight, points []tracks.Point) {
 	e.ids, e.away = kept, e.ids
 }
 
-// why says how an object ended: it left if one step could have taken it over the edge.
+// why returns the reason for an object's end: it left the field if one step could have taken it over the edge, else it was lost.
 func (e *Estimator) why(k *object) string {
 	const sds = 3
 	reach := sds * math.Sqrt(k.step)
@@ -443,7 +443,7 @@ func (e *Estimator) Reset() {
 // Reports returns the messages of the last Update. Last returns the messages of held frames and of objects present at the end of the run.
 func (e *Estimator) Reports() []latent.Message { return e.reports }
 
-// Alarms returns the events of alarms that began or ended with the last Update, lent until the next.
+// Alarms returns the events of alarms that began or ended with the last Update. They are valid until the next Update.
 func (e *Estimator) Alarms() []latent.Event { return e.alarms.events }
 
 // Close ends the goroutines outside the frame path.

@@ -30,9 +30,9 @@ type dish struct {
 
 	stage  float64 // px per frame, along x
 	faster float64 // factor on the steps of the other objects, unless 0
-	fast   float64 // times sigma, for every other object; 0 means 1
-	turns  float64 // chance per frame that an object takes the other of these two steps, unless 0
-	odd    []bool  // objects with the step of every other object; used if they turn
+	fast   float64 // step of every other object, in sigma; 0 means 1
+	turns  float64 // probability per frame that an object switches between these two steps; 0: never
+	odd    []bool  // objects that now have the fast step; used only if turns is not 0
 }
 
 func newDish(rows int) *dish {
@@ -43,7 +43,7 @@ func newDish(rows int) *dish {
 	return d
 }
 
-// next moves the objects and returns the latent of the next frame, reused.
+// next moves the objects and returns the spots of the next frame in reused memory.
 func (d *dish) next() *latent.Sight {
 	z := &d.z
 	z.Head = latent.Head{}
@@ -112,8 +112,8 @@ func of[T latent.Message](reports []latent.Message) (found []T) {
 	return found
 }
 
-// TestField verifies that 25 objects keep their numbers for 200 frames, that their mean D lies in its interval of the width for 5000 steps, and that the
-// final report adds up.
+// TestField verifies that 25 objects keep their numbers for 200 frames, that the interval of their mean D contains the truth and is as narrow as 5000 steps
+// allow, and that the final report adds up.
 func TestField(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{PixelUM: 0.5}), newDish(5), &latent.Estimate{}
 	reports := run(t, e, d, 200, dst)
@@ -122,7 +122,7 @@ func TestField(t *testing.T) {
 		t.Fatalf("%d objects in a field of %d px, a latent %v", len(o.ID), o.Width, dst.Latent.Mean)
 	}
 	for i := range o.ID {
-		if o.ID[i] > 25 || o.Marks[i] != 0 || !(o.SD[i] > 0.01 && o.SD[i] < 0.2) || !(o.D[i] > 3 && o.D[i] < 11) { // 6.25, from 199 steps: 15 %
+		if o.ID[i] > 25 || o.Marks[i] != 0 || !(o.SD[i] > 0.01 && o.SD[i] < 0.2) || !(o.D[i] > 3 && o.D[i] < 11) { // 199 steps give D = 6.25 to 15 %
 			t.Errorf("object %d: marks %d, sd %.3f px, D %.2f px²/s", o.ID[i], o.Marks[i], o.SD[i], o.D[i])
 		}
 	}
@@ -145,8 +145,8 @@ func TestField(t *testing.T) {
 	}
 }
 
-// TestEarlier verifies that the places of an object before its confirmation, and in gaps, are published once known; together they cover every frame
-// once.
+// TestEarlier verifies that the positions of an object before its confirmation and in gaps are published once known. Together, all positions cover every
+// frame once.
 func TestEarlier(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(2), &latent.Estimate{}
 	seen := map[string]int{}
@@ -167,22 +167,22 @@ func TestEarlier(t *testing.T) {
 		}
 	}
 	if len(seen) != 4*30 || filled != 1 {
-		t.Errorf("%d places, %d of them filled, expected 120 and 1", len(seen), filled)
+		t.Errorf("%d positions, %d of them filled, expected 120 and 1", len(seen), filled)
 	}
 	for at, n := range seen {
 		if n != 1 {
-			t.Errorf("%s came %d times", at, n)
+			t.Errorf("%s was published %d times", at, n)
 		}
 	}
 }
 
-// TestEnds verifies that a vanished object does not return, that one over the edge left the field, and that no number is reused.
+// TestEnds verifies that a vanished object is lost, that an object beyond the edge left the field, and that no number is reused.
 func TestEnds(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 30, dst)
-	d.gone[4] = true // in the middle
+	d.gone[4] = true // vanishes in the middle of the field
 	d.at[0] = [2]float64{1, 200}
-	reports := run(t, e, d, 5, dst) // object 1 jumps to the edge: it becomes another object
+	reports := run(t, e, d, 5, dst) // object 1 jumps to the edge and counts as a new object
 	d.gone[0] = true
 	reports = append(reports, run(t, e, d, 40, dst)...)
 	d.gone[4] = false
@@ -200,19 +200,19 @@ func TestEnds(t *testing.T) {
 	}
 	for id := range born {
 		if id <= 9 || born[id] != 1 {
-			t.Errorf("the number %d is used again", id)
+			t.Errorf("the number %d is reused", id)
 		}
 	}
 }
 
-// TestFollow verifies that the places of one object are published as latents with their own law. Another object starts another trajectory, and the end
-// of the followed object is reported.
+// TestFollow verifies that the positions of one object are published as latents with their own law. Following a different object starts a new trajectory, and
+// the end of the followed object is reported.
 func TestFollow(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{Follow: online.Config{AlarmFrames: 1e5}}), newDish(3), &latent.Estimate{}
 	run(t, e, d, 10, dst)
 	var refused *latent.Refusal
 	if err := e.Follow(99); !errors.As(err, &refused) || refused.Code != latent.Unknown {
-		t.Errorf("following nobody: %v", err)
+		t.Errorf("follow with an unknown number: %v", err)
 	}
 	if err := e.Follow(5); err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestFollow(t *testing.T) {
 	if len(l.Mean) != Dim || math.Hypot(l.Mean[0]-d.at[4][0], l.Mean[1]-d.at[4][1]) > 0.6 || dst.SDE.Transitions < 290 {
 		t.Fatalf("latent %v, the object is at %v; %d transitions", l.Mean, d.at[4], dst.SDE.Transitions)
 	}
-	if s := dst.SDE.Sigma[0]; math.Abs(s-sigma/math.Sqrt(dt)) > 0.6 { // 3.54 px/√s, from 300 steps: 5 %
+	if s := dst.SDE.Sigma[0]; math.Abs(s-sigma/math.Sqrt(dt)) > 0.6 { // 300 steps give σ = 3.54 px/√s to 5 %
 		t.Errorf("σ %.2f px/√s", s)
 	}
 	marked := 0
@@ -240,7 +240,7 @@ func TestFollow(t *testing.T) {
 	}
 	run(t, e, d, 20, dst)
 	if dst.Latent.Trajectory == before || dst.SDE.Transitions > 20 {
-		t.Errorf("trajectory %d after %d, %d transitions", dst.Latent.Trajectory, before, dst.SDE.Transitions)
+		t.Errorf("found trajectory %d after %d, with %d transitions", dst.Latent.Trajectory, before, dst.SDE.Transitions)
 	}
 	d.gone[0] = true
 	told := of[*latent.Event](run(t, e, d, 60, dst))
@@ -252,8 +252,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestCommonMotion verifies that a stage velocity of 0.4 px/frame, 20 px/s, is measured to 2 px/s (0.5 px per step of 25 objects over 50 frames: 0.7).
-// The diffusion excludes it, and the shift adds up. A stage at rest shows no motion.
+// TestCommonMotion verifies that a stage velocity of 0.4 px/frame, 20 px/s, is measured to 2.5 px/s: 25 objects with steps of 0.5 px give it to 0.7 px/s in
+// 50 frames. The stage's motion does not count as diffusion, and the shift adds up. A stage at rest shows no motion.
 func TestCommonMotion(t *testing.T) {
 	for _, stage := range []float64{0, 0.4} {
 		e, d, dst := newEstimator(t, Config{}), newDish(5), &latent.Estimate{}
@@ -303,12 +303,12 @@ func TestAlarms(t *testing.T) {
 		}
 	}
 	if want := "[24 no_objects warning 85 no_objects info 100 too_many_objects warning 125 too_many_objects info]"; fmt.Sprint(told) != want {
-		t.Errorf("told %v, expected %s", told, want)
+		t.Errorf("found events %v, expected %s", told, want)
 	}
 }
 
-// TestUncertainLinks verifies the alarm and the figures for 40 objects that nearly touch and jump by their distance in every frame, and none for objects
-// that hardly move.
+// TestUncertainLinks verifies the alarm and the figures for 40 objects that nearly touch and jump by their distance in every frame. Objects that hardly move
+// raise no alarm.
 func TestUncertainLinks(t *testing.T) {
 	for sd, alarm := range map[float64]bool{0.3: false, 6: true} {
 		e, dst, rng := newEstimator(t, Config{}), &latent.Estimate{}, rand.New(rand.NewPCG(61, 62))
@@ -327,7 +327,7 @@ func TestUncertainLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(dst.Objects.Link) != len(dst.Objects.ID) {
-				t.Fatalf("%d probabilities of %d objects", len(dst.Objects.Link), len(dst.Objects.ID))
+				t.Fatalf("%d link probabilities for %d objects", len(dst.Objects.Link), len(dst.Objects.ID))
 			}
 			for _, a := range e.Alarms() {
 				if a.Code == latent.LinksUncertain && a.Level == latent.Warning {
@@ -341,39 +341,39 @@ func TestUncertainLinks(t *testing.T) {
 		}
 		last := reports[len(reports)-1]
 		if (begun > 0) != alarm || (last.Wrong > 0.05 || last.Unlinked > 0.5) != alarm {
-			t.Errorf("steps of %g px: %d alarms, %.3f wrong, %.3f unknown", sd, begun, last.Wrong, last.Unlinked)
+			t.Errorf("steps of %g px: %d alarms, %.3f wrong links, %.3f unknown", sd, begun, last.Wrong, last.Unlinked)
 		}
 		if last.Unlinked < 0.5 && !(last.Faster < last.Wrong && last.Wrong < last.Slower && last.Slower < 1) {
-			t.Errorf("steps of %g px: %.3g wrong, %.3g at twice the frame rate, %.3g at half", sd, last.Wrong, last.Faster, last.Slower)
+			t.Errorf("steps of %g px: %.3g wrong links, %.3g at twice the frame rate, %.3g at half the rate", sd, last.Wrong, last.Faster, last.Slower)
 		}
 	}
 }
 
-// TestRefused verifies that frames of another size, of no size, and from the past are refused.
+// TestRefused verifies that frames of a different size, without a size or with an earlier time are refused.
 func TestRefused(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(2), &latent.Estimate{}
 	run(t, e, d, 5, dst)
 	z := d.next()
 	z.Spots.Width = side + 1
 	if _, err := e.Update(dst, z); !errors.Is(err, ErrSize) || !strings.Contains(err.Error(), "401x400") {
-		t.Errorf("another size: %v", err)
+		t.Errorf("different size: %v", err)
 	}
 	z = d.next()
 	z.Spots.Width = 0
 	if _, err := e.Update(dst, z); err == nil {
-		t.Error("a frame without a size was taken")
+		t.Error("a frame without a size was accepted")
 	}
 	z = d.next()
 	z.Time = time.Unix(1000, 0)
 	if _, err := e.Update(dst, z); err == nil {
-		t.Error("a frame from before was taken")
+		t.Error("a frame with an earlier time was accepted")
 	}
 	if run(t, e, d, 5, dst); len(dst.Objects.ID) != 4 {
-		t.Errorf("%d objects after it", len(dst.Objects.ID))
+		t.Errorf("%d objects after the refused frames, expected 4", len(dst.Objects.ID))
 	}
 	for _, c := range []Config{{Every: -1}, {PixelUM: math.NaN()}, {MaxGap: -1}} {
 		if _, err := New(c); err == nil {
-			t.Errorf("%+v was taken", c)
+			t.Errorf("%+v was accepted", c)
 		}
 	}
 }
@@ -388,7 +388,7 @@ func TestFreezeAndReset(t *testing.T) {
 		t.Errorf("%d and %d steps, %d objects", frozen[0].Steps, frozen[1].Steps, len(dst.Objects.ID))
 	}
 	e.Freeze(false)
-	if p := of[*latent.Population](run(t, e, d, 25, dst))[0]; p.Steps != frozen[1].Steps+9*24 { // the first frame has no predecessor
+	if p := of[*latent.Population](run(t, e, d, 25, dst))[0]; p.Steps != frozen[1].Steps+9*24 { // no step leads to the first frame
 		t.Errorf("%d steps after %d", p.Steps, frozen[1].Steps)
 	}
 	e.Reset()
@@ -397,7 +397,7 @@ func TestFreezeAndReset(t *testing.T) {
 	}
 }
 
-// written prints a report with the values behind its pointers.
+// written formats a report with the values behind its pointers.
 func written(m latent.Message) string {
 	switch m := m.(type) {
 	case *latent.Population:
@@ -418,7 +418,7 @@ func TestSameAgain(t *testing.T) {
 	for i := range said {
 		e, d, dst := newEstimator(t, Config{}), newDish(6), &latent.Estimate{}
 		d.stage = 0.1
-		for range 100 { // the law of all objects comes after some 30
+		for range 100 { // the law of all objects follows after about 30
 			for _, r := range run(t, e, d, 1, dst) {
 				fmt.Fprintln(&said[i], written(r))
 			}
@@ -430,19 +430,19 @@ func TestSameAgain(t *testing.T) {
 	}
 }
 
-// TestAllocations verifies that a frame after warm-up, without births and between two populations, allocates nothing. The law of all objects copies the
-// steps now and then.
+// TestAllocations verifies that a frame after warm-up, without births and between two populations, allocates nothing. The law of all objects copies the steps
+// now and then.
 func TestAllocations(t *testing.T) {
 	for _, lag := range []int{0, 3} {
 		e, d, dst := newEstimator(t, Config{Every: 1 << 30, Lag: lag, Bare: true}), newDish(10), &latent.Estimate{}
 		run(t, e, d, 100, dst)
 		if n := testing.AllocsPerRun(50, func() { run(t, e, d, 1, dst) }); n > 0 {
-			t.Errorf("lag %d: %g allocations a frame of 100 objects", lag, n)
+			t.Errorf("lag %d: %g allocations per frame of 100 objects", lag, n)
 		}
 	}
 }
 
-// TestLooks verifies that every object has the latents of its own spot, or none if undetected, and that the followed object has them after its place.
+// TestLooks verifies that every object has the latents of its own spot, or none if undetected, and that the followed object has them after its position.
 func TestLooks(t *testing.T) {
 	const looks = 2
 	e, d, dst := newEstimator(t, Config{Latents: looks, Follow: online.Config{AlarmFrames: 1e5}}), newDish(3), &latent.Estimate{}
@@ -459,10 +459,10 @@ func TestLooks(t *testing.T) {
 			}
 			o := dst.Objects
 			if len(o.Z) != looks*len(o.ID) || len(o.ZSD) != len(o.Z) || o.Latents != looks {
-				t.Fatalf("%d and %d latents of %d objects", len(o.Z), len(o.ZSD), len(o.ID))
+				t.Fatalf("%d latents and %d sds for %d objects", len(o.Z), len(o.ZSD), len(o.ID))
 			}
 			for i := range o.ID {
-				far := math.Hypot(o.Z[looks*i]-o.X[i], -o.Z[looks*i+1]-o.Y[i]) // from the spot to the estimated place: 5 sds of the noise
+				far := math.Hypot(o.Z[looks*i]-o.X[i], -o.Z[looks*i+1]-o.Y[i]) // distance from the spot to the estimated position; the limit is 5 sds of the noise
 				if o.Here(i) != !math.IsNaN(far) || far > 2 {
 					t.Fatalf("object %d at (%.1f, %.1f), marks %d, has latents %v", o.ID[i], o.X[i], o.Y[i], o.Marks[i], o.Z[looks*i:][:looks])
 				}
@@ -473,18 +473,18 @@ func TestLooks(t *testing.T) {
 	if err := e.Follow(5); err != nil {
 		t.Fatal(err)
 	}
-	d.gone[0] = true // predicted for some frames, then gone
+	d.gone[0] = true // predicted for some frames, then lost
 	see(60)
 	if l := dst.Latent; len(l.Mean) != Dim+looks || l.Mean[2] != l.Mean[0] || l.Mean[3] != -l.Mean[1] || l.SD[3] != 0.2 || dst.SDE.Transitions < 50 {
 		t.Errorf("latent %v ± %v, %d transitions", dst.Latent.Mean, dst.Latent.SD, dst.SDE.Transitions)
 	}
 	before := dst.Latent.Trajectory
-	run(t, e, d, 10, dst) // the model is gone: another law, of the place only
+	run(t, e, d, 10, dst) // the model is gone: a new law, of the position only
 	if l := dst.Latent; len(l.Mean) != Dim || l.Trajectory == before || dst.SDE.Transitions > 10 || len(dst.Objects.Z) != 0 {
-		t.Errorf("latent %v of trajectory %d after %d, %d transitions", l.Mean, l.Trajectory, before, dst.SDE.Transitions)
+		t.Errorf("latent %v of trajectory %d after trajectory %d, %d transitions", l.Mean, l.Trajectory, before, dst.SDE.Transitions)
 	}
 	see(10)
 	if l := dst.Latent; len(l.Mean) != Dim+looks {
-		t.Errorf("the model is back: latent %v", l.Mean)
+		t.Errorf("after the model is back, latent %v", l.Mean)
 	}
 }

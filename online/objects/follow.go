@@ -8,25 +8,25 @@ import (
 	"driftscope/online/tracks"
 )
 
-// follow is the object whose places are published as the latents of a single object.
+// follow is the followed object, whose positions are published as the latents of a single object.
 type follow struct {
-	id         uint64 // 0 for none
-	trajectory uint64 // of its latents: differs per object, so that no step leads from one object to the next
+	id         uint64 // 0: no object
+	trajectory uint64 // trajectory of its latents; differs per object, so no step joins two objects
 	config     online.Config
 	law        *online.Estimator
-	closing    sync.WaitGroup // of laws of earlier models
+	closing    sync.WaitGroup // waits for the laws of earlier models to close
 	single     latent.Latent  // reused
 	sde        latent.SDE     // as last published
 }
 
-// Follow publishes the latents of object id, or of no object if id is 0. The law restarts with another object.
+// Follow publishes the latents of object id, or of no object if id is 0. The law restarts if the object changes.
 func (e *Estimator) Follow(id uint64) error {
 	if id == e.follow.id {
 		return nil
 	}
 	if id != 0 {
 		if k := e.live[id]; k == nil || !k.confirmed {
-			return latent.Refuse(latent.Unknown, "follow: no object has the number %d now: send one of the message objects", id)
+			return latent.Refuse(latent.Unknown, "follow: no object has the number %d now: send a number from the latest message objects", id)
 		}
 	}
 	e.follow.id = id
@@ -38,7 +38,7 @@ func (e *Estimator) Follow(id uint64) error {
 // lose notes that the object has ended.
 func (f *follow) lose() { f.id = 0 }
 
-// relearn starts another law when another model changes the number of latents. It runs between two frames, so it does not wait for the old law to close.
+// relearn starts a new law when a new model changes the number of latents. It runs between two frames, so it does not wait for the old law to close.
 func (f *follow) relearn(dim int) (err error) {
 	if dim == f.config.Dim {
 		return nil
@@ -60,7 +60,7 @@ func (f *follow) close() error {
 	return f.law.Close()
 }
 
-// update makes dst the estimate of the object if it was detected. A latent that the law refuses is dropped.
+// update writes the estimate of the followed object into dst if the object was detected. It drops a latent that the law refuses.
 func (f *follow) update(dst *latent.Estimate, z *latent.Sight, p *tracks.Point) {
 	if p.Detection < 0 {
 		return

@@ -16,7 +16,7 @@ type heldFrame struct {
 	dt float64 // since the previous frame, s; 0 if no step leads here
 }
 
-// newHeld returns room for lag frames and the incoming one.
+// newHeld returns a ring with room for lag frames and the incoming one.
 func newHeld(lag int) held { return held{ring: make([]heldFrame, lag+1)} }
 
 func (h *held) push(z *latent.Sight, dt float64) {
@@ -26,7 +26,7 @@ func (h *held) push(z *latent.Sight, dt float64) {
 	h.n++
 }
 
-// pop removes and returns the oldest frame, lent until the next push, or nil if none is held.
+// pop removes and returns the oldest frame, or nil if the ring is empty. The frame is valid until the next push.
 func (h *held) pop() *heldFrame {
 	if h.n == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (e *Estimator) flush() {
 	if e.tracker != nil {
 		e.tracker.Flush(func(frame uint64, points []tracks.Point) {
 			f := e.held.pop()
-			for ; f.z.Seq != frame; f = e.held.pop() { // before the first frame of the tracker
+			for ; f.z.Seq != frame; f = e.held.pop() { // frames from before the tracker's first frame
 				tell(f, nil)
 			}
 			tell(f, points)

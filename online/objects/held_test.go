@@ -10,9 +10,9 @@ import (
 	"driftscope/online/tracks"
 )
 
-// TestLag verifies for every lag that each frame of two films is published once and in order, the last ones at the end. Objects have their places of
-// that frame (6 sds of a place; the stage moves as far per frame) and its time. Together with earlier places they cover every place once. The same holds
-// for the latents of the followed object.
+// TestLag verifies for every lag that each frame of two films is published once and in order, the last frames at the end of the run. Objects have the
+// positions and the time of their frame: within 6 sds, and the stage moves by this distance per frame. Together with earlier positions they cover every
+// position once. The latents of the followed object have the same delay.
 func TestLag(t *testing.T) {
 	const films, frames, rows = 2, 60, 4
 	for _, lag := range []int{0, 1, tracks.MostLag} {
@@ -31,7 +31,7 @@ func TestLag(t *testing.T) {
 			}
 			for i := range o.ID {
 				if !near(truth[l.Seq], o.X[i], o.Y[i]) {
-					t.Errorf("lag %d, frame %d: nothing is at %.2f, %.2f", lag, l.Seq, o.X[i], o.Y[i])
+					t.Errorf("lag %d, frame %d: no spot is near %.2f, %.2f", lag, l.Seq, o.X[i], o.Y[i])
 				}
 				if o.Here(i) {
 					places[fmt.Sprint(o.ID[i], l.Seq)]++
@@ -43,7 +43,7 @@ func TestLag(t *testing.T) {
 			if len(l.Mean) > 0 {
 				latents++
 				if !near(truth[l.Seq], l.Mean[0], l.Mean[1]) {
-					t.Errorf("lag %d, frame %d: nothing is at the latent %v", lag, l.Seq, l.Mean)
+					t.Errorf("lag %d, frame %d: no spot is near the latent %v", lag, l.Seq, l.Mean)
 				}
 			}
 		}
@@ -61,7 +61,7 @@ func TestLag(t *testing.T) {
 					check(m)
 				}
 				if told != (f >= lag) {
-					t.Fatalf("lag %d, frame %d of film %d: told is %v", lag, f, film, told)
+					t.Fatalf("lag %d, frame %d of film %d: published is %v", lag, f, film, told)
 				}
 				if told {
 					check(dst)
@@ -77,23 +77,23 @@ func TestLag(t *testing.T) {
 			check(m)
 		}
 		if next != films*frames || len(places) != films*frames*rows*rows {
-			t.Errorf("lag %d: %d frames, %d places", lag, next, len(places))
+			t.Errorf("lag %d: %d frames, %d positions", lag, next, len(places))
 		}
 		for at, n := range places {
 			if n != 1 {
-				t.Errorf("lag %d: %s came %d times", lag, at, n)
+				t.Errorf("lag %d: %s was published %d times", lag, at, n)
 			}
 		}
 		if want := films * (frames - 20 + lag); latents != want {
-			t.Errorf("lag %d: %d latents of the object that is followed, expected %d", lag, latents, want)
+			t.Errorf("lag %d: %d latents of the followed object, expected %d", lag, latents, want)
 		}
 	}
 	if _, err := New(Config{Lag: tracks.MostLag + 1}); err == nil {
-		t.Error("a lag that no tracker has was taken")
+		t.Error("a lag above tracks.MostLag was accepted")
 	}
 }
 
-// near reports whether a spot is at a place.
+// near reports whether a spot is near a position.
 func near(spots []latent.Spot, x, y float64) bool {
 	for _, s := range spots {
 		if math.Hypot(s.X-x, s.Y-y) < 0.6 {

@@ -8,11 +8,11 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// TestLoop plays a film repeatedly. At each seam every object jumps, by about 7 px. The law of all objects agrees with the law of one round to its
-// interval, no alarm begins, no object is followed twice, and a seam adds at most as many births as there are objects.
+// TestLoop plays a film repeatedly. At each seam every object jumps, by about 7 px. After all rounds, the law of all objects is as close to the truth as
+// after one. No alarm begins, no object is followed twice, and a seam adds at most one birth per object.
 func TestLoop(t *testing.T) {
 	const rounds, frames = 8, 100
-	for _, back := range []bool{false, true} { // from the first frame on, or backwards
+	for _, back := range []bool{false, true} { // the next round starts at the first frame, or runs backwards
 		d := newDish(7)
 		film := make([]latent.Sight, frames)
 		for i := range film {

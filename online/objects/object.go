@@ -10,12 +10,12 @@ import (
 type object struct {
 	law         population.Law
 	path        path
-	frame       uint64 // estimator count of the last frame that contained it
+	frame       uint64 // value of Estimator.frame at the last frame that contained the object
 	first, last uint64 // Seq of the frames that first and last detected it
 	frames      uint64 // frames that detected it
 	x, y        float64
 	step        float64 // variance of a step, px²
-	runs        bool    // it moves in a direction
+	runs        bool    // the object moves in a direction
 	confirmed   bool
 	merged      bool // reported as merged
 	together    int  // merged frames in a row
@@ -36,7 +36,8 @@ func (e *Estimator) fresh(seq uint64) *object {
 	return &object{first: seq}
 }
 
-// lasting is the number of frames in a row for which two objects appear as one before that is reported. In a dense field neighbours often touch for a frame.
+// lasting is the number of frames in a row in which two objects must appear as one before the merger is reported. In a dense field neighbours often touch for
+// a frame.
 const lasting = 3
 
 // tell reports changes of an object.
@@ -60,7 +61,8 @@ func (e *Estimator) tell(z *latent.Sight, p *tracks.Point, k *object) {
 	}
 }
 
-// end reports the end of an object, at once or with its verdict. At most most ends may wait. end passes its steps to the law of all objects.
+// end reports the end of an object, at once or later with its verdict, and passes its steps to the law of all objects. At most most ends may wait for a
+// verdict.
 func (e *Estimator) end(z *latent.Sight, id uint64, k *object, why string, most int) {
 	e.known.deaths++
 	e.known.count(&k.law)

@@ -9,22 +9,22 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// TestPace verifies that frames with jitter, with gaps in their numbers, or with a new rate count as complete apart from their numbers, except for a few
-// before the new rate is known. A camera that is away for 10 s at 50 frames/s has lost 500, to the error of the mean.
+// TestPace verifies that jitter, gaps in the frame numbers and a new frame rate count as no loss of frames, except for a few frames before the new rate is
+// known. A camera that is disconnected for 10 s at 50 frames/s has lost 500 frames, to the error of the mean interval.
 func TestPace(t *testing.T) {
 	const interval = 0.02
 	for name, c := range map[string]struct {
 		step, jitter float64 // s
-		numbers      uint64  // from frame to frame
-		away         float64 // s, before frame 200
-		lost, within int     // frames in total
-		settles      int     // frames from 100 on that are ignored
+		numbers      uint64  // increment of the frame number
+		away         float64 // pause before frame 200, s
+		lost, within int     // lost frames, and tolerance
+		settles      int     // number of frames from 100 on that are ignored
 	}{
 		"even":         {step: interval, numbers: 1},
 		"jitter":       {step: interval, jitter: 0.004, numbers: 1},
 		"every fifth":  {step: 5 * interval, numbers: 5},
 		"away":         {step: interval, numbers: 1, away: 10, lost: 500, within: 5},
-		"away, jitter": {step: interval, jitter: 0.004, numbers: 1, away: 10, lost: 500, within: 75}, // a fifteenth, from the mean of ten
+		"away, jitter": {step: interval, jitter: 0.004, numbers: 1, away: 10, lost: 500, within: 75}, // 1/15 by the mean of ten intervals
 		"slower":       {step: 8 * interval, numbers: 1, settles: 40},                                // 1.05ⁿ = 8/1.5: 34
 	} {
 		rng, p := rand.New(rand.NewPCG(27, 28)), pace{}
@@ -45,13 +45,13 @@ func TestPace(t *testing.T) {
 			}
 		}
 		if math.Abs(float64(lost-c.lost)) > float64(c.within) {
-			t.Errorf("%s: %d frames are lost, expected %d", name, lost, c.lost)
+			t.Errorf("%s: found %d lost frames, expected %d", name, lost, c.lost)
 		}
 	}
 }
 
-// TestLostCamera verifies that objects keep their numbers over 6 s without a camera, with continuous frame numbers, 9 px from their last places: the
-// nearest other object is 67 px away. No step of their laws spans a pause longer than MaxGap.
+// TestLostCamera verifies that objects keep their numbers over 6 s without a camera. The frame numbers continue without a gap, and the objects move by about
+// 9 px, but the nearest other object is 67 px away. No step of their laws spans a pause longer than MaxGap.
 func TestLostCamera(t *testing.T) {
 	const away = 300 // frames
 	for _, lag := range []int{0, 3} {

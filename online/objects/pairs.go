@@ -6,8 +6,8 @@ import (
 	"driftscope/online/tracks"
 )
 
-// Ranges of pairs, in widths (sd) of the template. Forces are measured up to twelve widths, with a knot of the curve every half width. Objects nearer
-// than two widths appear as one. The weight of a step falls to 1/e in ten minutes.
+// Ranges of pairs, in widths (sd) of the template. Forces are measured up to a distance of twelve widths, with a knot of the curve every half width. Objects
+// closer than two widths appear as one. The weight of a step falls to 1/e in ten minutes.
 const (
 	reachWidths      = 12.0
 	resolutionWidths = 2.0
@@ -27,7 +27,7 @@ func (p *pairs) begin(width, height, template float64) (err error) {
 	return err
 }
 
-// pair adds the objects of a frame, dt after the previous one; 0 if no step leads here.
+// pair adds the objects of a frame, dt after the previous frame. dt is 0 if no step leads here.
 func (e *Estimator) pair(z *latent.Sight, points []tracks.Point, dt float64) {
 	p := &e.pairs
 	if p.estimator == nil || e.frozen {
@@ -54,7 +54,7 @@ func (e *Estimator) pair(z *latent.Sight, points []tracks.Point, dt float64) {
 		p.estimator.Cut()
 	}
 	f.T, f.ShiftX, f.ShiftY = e.seconds(z.Time), e.known.common.X*dt, e.known.common.Y*dt
-	_ = p.estimator.Update(f) // advance has already refused frames that are not later than the last
+	_ = p.estimator.Update(f) // cannot fail: advance has refused frames that are not later than the last
 }
 
 // force returns the published force, or nil if none is measured or known yet.

@@ -14,35 +14,36 @@ import (
 	"driftscope/online/states"
 )
 
-// law holds the law of all objects, learnt from their steps, and the state of each.
+// law holds the law of all objects, learnt from their steps.
 type law struct {
 	exposure float64
 	learner  *pooled.Learner // nil if no law of all objects is learnt
-	model    *model          // of the states; nil with one state, or before the first law
+	model    *model          // model of the states; nil with one state, or before the first law
 	changed  changed         // evidence for a change
 
-	unweighed uint64 // steps not tested for a change, because a frame had too many
+	unweighed uint64 // steps not tested for a change, because a frame had too many steps
 }
 
-// path is the way of an object for the law of all objects, without the common motion.
+// path is the path of an object, without the common motion, as the law of all objects uses it.
 type path struct {
 	x, y     float64          // px
-	variance float64          // of the last place along an axis, px²
+	variance float64          // localisation variance of the last position along an axis, px²
 	from     population.Place // last localisation
-	before   maps.Before      // the step to it
+	before   maps.Before      // the step to from
 	trail    pooled.Trail
 	change   change.Track
 	state    belief
 	way      way
-	runs     bool // moves in a direction
+	runs     bool // the object moves in a direction
 }
 
-// take adds a place of an object, and the step to it, if there is one. The steps of a running object do not count for diffusion, and its state is unknown.
+// take adds a position of an object, and the step to it if there is one. The steps of an object with directed motion do not count for diffusion, and its
+// state is unknown.
 func (l *law) take(k *path, s population.Step, step bool, p *population.Place, variance float64) {
 	if l.learner == nil {
 		return
 	}
-	if step && p.Weight < 0.5 { // more likely another object
+	if step && p.Weight < 0.5 { // the step more likely joins two objects
 		step = false
 	}
 	switch {
@@ -72,7 +73,7 @@ func (l *law) take(k *path, s population.Step, step bool, p *population.Place, v
 	k.way.add(spot{k.x, k.y, p.T})
 }
 
-// end learns from an ended object. It returns the input of its verdict, including its way, or nil if there is no law.
+// end learns from an ended object. It returns the input for the object's verdict, or nil if there is no law.
 func (l *law) end(t *latent.Track, k *path) *ended {
 	if l.learner == nil {
 		return nil
@@ -107,7 +108,7 @@ func (l *law) tell(column []float64, k *path) []float64 {
 	return append(column, k.state.now...)
 }
 
-// states returns the number of states per object in that column.
+// states returns the number of states per object in the column of tell.
 func (l *law) states() int {
 	if l.model == nil {
 		return 0
@@ -115,7 +116,7 @@ func (l *law) states() int {
 	return len(l.model.d)
 }
 
-// pass ends a frame, dt after the previous one, and puts a due law of all objects to use.
+// pass ends a frame, dt after the previous one, and adopts a new law of all objects if one is due.
 func (e *Estimator) pass(z *latent.Sight, dt float64, objects int) {
 	l := &e.law
 	if l.learner == nil {
@@ -130,7 +131,7 @@ func (e *Estimator) pass(z *latent.Sight, dt float64, objects int) {
 	e.verdicts.pass(objects, e.tellEnd)
 }
 
-// tellEnd reports the end of an object with the last frame: a verdict is ready some frames after the end.
+// tellEnd reports the end of an object under the number and time of the last frame, because a verdict is ready some frames after the end.
 func (e *Estimator) tellEnd(t *latent.Track) {
 	t.Seq, t.Time = e.last.Seq, e.last.Time
 	e.reports = append(e.reports, t)
@@ -146,8 +147,8 @@ func (e *Estimator) pieces() (out []states.Segment) {
 	return out
 }
 
-// adopt takes the states of the law in use. If their number changes, the states of objects restart. A law of steps longer than one frame cannot read
-// single steps: then no object has a state, and no change of the law is reported.
+// adopt starts to use the learner's current law. If the number of states changes, the states of objects restart. A law learnt from steps of several frames
+// does not apply to single steps: then no object has a state, and no change of the law is reported.
 func (e *Estimator) adopt() {
 	l := &e.law
 	known := l.learner.Law()
@@ -184,7 +185,7 @@ func (e *Estimator) describe() *latent.PopulationLaw {
 	}
 	if l.model != nil {
 		if p.Nats = known.Motion.Gains[exact.Switching]; !known.Switching() {
-			p.Nats = min(p.Nats, 0) // readers take more for a claim
+			p.Nats = min(p.Nats, 0) // readers would take a positive value for a claim
 		}
 		for _, row := range l.model.leave {
 			p.Rates = append(p.Rates, row...)
@@ -208,17 +209,17 @@ func (l *law) close() {
 	}
 }
 
-// archive reads or writes the remembered steps, and the steps of live objects after them.
+// archive reads or writes the remembered steps, followed by the steps of live objects.
 func (l *law) archive(c *archive.Codec, live []states.Segment) {
 	learnt := l.learner != nil
 	c.Bool(&learnt)
-	c.Require(learnt == (l.learner != nil), "the law of all objects is known: %v", learnt)
+	c.Require(learnt == (l.learner != nil), "the checkpoint has a law of all objects: %v, expected the opposite", learnt)
 	if l.learner != nil && c.Err() == nil {
 		l.learner.Archive(c, live)
 	}
 }
 
-// fresh returns an empty learner, or nil if none is used.
+// fresh returns an empty learner, or nil if no law of all objects is learnt.
 func (l *law) fresh() *pooled.Learner {
 	if l.learner == nil {
 		return nil
@@ -226,7 +227,7 @@ func (l *law) fresh() *pooled.Learner {
 	return pooled.New(l.learner.Config())
 }
 
-// again is the interval after which an unchanged map is published again, for late subscribers.
+// again is the interval at which an unchanged map is repeated for late subscribers.
 const again = 10 * time.Second
 
 // mapTold is the last published map and its time.
@@ -235,7 +236,7 @@ type mapTold struct {
 	at  time.Time
 }
 
-// tellMap adds the map of the law in use to a population. It always adds its number. It adds the cells if they changed, were published long ago, or last is set.
+// tellMap adds the map of the law in use to a population: always its number, and its cells if they changed, were published long ago, or last is set.
 func (e *Estimator) tellMap(p *latent.Population, known *pooled.Law, last bool) {
 	if known.Map == nil {
 		return
@@ -249,7 +250,7 @@ func (e *Estimator) tellMap(p *latent.Population, known *pooled.Law, last bool) 
 	p.Map, e.mapTold = columns(known.Map, known.Motion != nil && known.Motion.Mapped()), mapTold{known.Map, p.Time}
 }
 
-// columns converts a map to columns. claims reports whether it may name traps, vortices and a flow.
+// columns converts a map to columns. claims reports whether the map may name traps, vortices and a flow.
 func columns(known *maps.Law, claims bool) *latent.FieldMap {
 	m := &latent.FieldMap{}
 	if claims {

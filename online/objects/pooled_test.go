@@ -13,7 +13,7 @@ import (
 	"driftscope/online/pooled"
 )
 
-// TestLawOfAll runs 36 objects, half of them with a tenth of the D. It verifies two states with D in their intervals, the state of each object, the kind
+// TestLawOfAll runs 36 objects, half of them with a tenth of the D of the others. It verifies two states with the right D, the state of each object, the kind
 // of motion of ended objects, and a map without traps and flow.
 func TestLawOfAll(t *testing.T) {
 	suite.Calculation(t)
@@ -26,16 +26,16 @@ func TestLawOfAll(t *testing.T) {
 	}
 	for j, truth := range []float64{sigma * sigma / 2 / dt / 10, sigma * sigma / 2 / dt} {
 		s := l.States[j]
-		if math.Abs(math.Log(s.Px.D/truth)) > 0.25 || math.Abs(s.Share.Value-0.5) > 0.15 || math.Abs(s.UM.D/s.Px.D-0.25) > 1e-12 { // from 2,000 steps and a common drift: 5 %
-			t.Errorf("state %d: %+v, expected D %g px²/s, half of the time", j, s, truth)
+		if math.Abs(math.Log(s.Px.D/truth)) > 0.25 || math.Abs(s.Share.Value-0.5) > 0.15 || math.Abs(s.UM.D/s.Px.D-0.25) > 1e-12 { // 2,000 steps and a common drift give D to 5 %
+			t.Errorf("state %d: %+v, expected D %g px²/s and a share of 0.5", j, s, truth)
 		}
 	}
 	if l.Nats > 25 || !strings.HasPrefix(l.Says, "2 states") || !strings.Contains(l.Says, "µm²/s") || !strings.Contains(l.Says, "no evidence of switching") {
-		t.Errorf("evidence for switching %.1f nats; it says %q", l.Nats, l.Says)
+		t.Errorf("found %.1f nats for switching and the text %q", l.Nats, l.Says)
 	}
 	o := dst.Objects
 	if o.States != 2 || len(o.State) != 2*len(o.ID) {
-		t.Fatalf("%d states, %d probabilities of %d objects", o.States, len(o.State), len(o.ID))
+		t.Fatalf("%d states, %d probabilities for %d objects", o.States, len(o.State), len(o.ID))
 	}
 	right := 0
 	for i, id := range o.ID {
@@ -48,9 +48,9 @@ func TestLawOfAll(t *testing.T) {
 	}
 	ended := e.Last()
 	last := of[*latent.Population](ended)[0]
-	if last.Map == nil || len(last.Map.X) == 0 || len(last.Map.Says) != 0 || last.Law.Steps < 36*299*9/10 || // one object in a hundred runs by chance
+	if last.Map == nil || len(last.Map.X) == 0 || len(last.Map.Says) != 0 || last.Law.Steps < 36*299*9/10 || // one object in a hundred seems directed by chance
 		math.Abs(sum(last.Spectrum)-1) > 1e-9 {
-		t.Errorf("at the end the law rests on %d steps, the map says %v", last.Law.Steps, last.Map)
+		t.Errorf("at the end the law uses %d steps, and the map names %v", last.Law.Steps, last.Map)
 	}
 	free := 0
 	for _, k := range of[*latent.Track](ended) {
@@ -61,12 +61,13 @@ func TestLawOfAll(t *testing.T) {
 			free++
 		}
 	}
-	if free < 27 { // expected nine of ten
-		t.Errorf("%d of 36 that diffuse are told to", free)
+	if free < 27 { // expected: nine of ten
+		t.Errorf("%d of 36 freely diffusing objects are classified as free", free)
 	}
 }
 
-// TestSwitches runs 36 objects that switch between two D. It verifies that the law says so with rates, and that most objects are in their state.
+// TestSwitches runs 36 objects that switch between two D. It verifies that the law reports switching with its rates, and that most objects are in their
+// state.
 func TestSwitches(t *testing.T) {
 	suite.Calculation(t)
 	e, d, dst := newEstimator(t, Config{}), newDish(6), &latent.Estimate{}
@@ -77,7 +78,7 @@ func TestSwitches(t *testing.T) {
 		t.Fatalf("law %+v", l)
 	}
 	for _, rate := range []float64{l.Rates[1], l.Rates[2]} {
-		if rate < 0.5*d.turns/dt || rate > 2*d.turns/dt { // some 200 switches: 7 %; brief visits hide
+		if rate < 0.5*d.turns/dt || rate > 2*d.turns/dt { // about 200 switches give the rate to 7 %; brief visits stay unseen
 			t.Errorf("rates %v, expected %g /s", l.Rates, d.turns/dt)
 		}
 	}
@@ -87,7 +88,7 @@ func TestSwitches(t *testing.T) {
 			right++
 		}
 	}
-	if o.States != 2 || right < 27 { // a state of 25 frames shows after some three
+	if o.States != 2 || right < 27 { // a state lasts 25 frames and shows after about three
 		t.Errorf("%d of 36 objects are in their state", right)
 	}
 	for _, k := range of[*latent.Track](e.Last()) {
@@ -97,10 +98,10 @@ func TestSwitches(t *testing.T) {
 	}
 }
 
-// TestRunsAreNoDiffusion verifies that running objects among diffusing ones are reported, have no state, and do not change the law of the others.
+// TestRunsAreNoDiffusion verifies that running objects among diffusing objects are reported, have no state, and do not change the law of the others.
 func TestRunsAreNoDiffusion(t *testing.T) {
 	e, d, dst := newEstimator(t, Config{}), newDish(5), &latent.Estimate{}
-	const speed = 3 // px/frame, six times a step of diffusion; crosses the field in a hundred frames
+	const speed = 3 // px/frame, six times a diffusive step; an object crosses the field in a hundred frames
 	for range 60 {
 		for i := 0; i < 20; i += 5 { // two to the right and two to the left: no net motion
 			d.at[i][0] += speed * float64(1-i/5%2*2)
@@ -109,12 +110,12 @@ func TestRunsAreNoDiffusion(t *testing.T) {
 	}
 	ended := e.Last()
 	last := of[*latent.Population](ended)[0]
-	if last.DirectedN != 4 || last.Law == nil || len(last.Law.States) != 1 || math.Abs(last.Px.D/6.25-1) > 0.15 { // from 1,000 steps: 4 %; the first steps of runs count as stray
-		t.Errorf("%d run, D %.2f, law %+v", last.DirectedN, last.Px.D, last.Law)
+	if last.DirectedN != 4 || last.Law == nil || len(last.Law.States) != 1 || math.Abs(last.Px.D/6.25-1) > 0.15 { // 1,000 steps give D to 4 %; the first steps of runs count as stray
+		t.Errorf("%d objects run, D %.2f, law %+v", last.DirectedN, last.Px.D, last.Law)
 	}
 	for _, k := range of[*latent.Track](ended) {
 		if k.Runs && (k.Motion == nil || k.Motion.Class != "directed" || math.Abs(k.Motion.Speed*dt/speed-1) > 0.1) {
-			t.Errorf("one that runs: %+v", k.Motion)
+			t.Errorf("found the motion %+v of a running object", k.Motion)
 		}
 	}
 }
@@ -147,10 +148,10 @@ func TestBare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := newEstimator(t, Config{}).Restore(&saved); err == nil {
-		t.Error("a checkpoint without a law of all is gone on from with one")
+		t.Error("an estimator with a law of all objects accepted a checkpoint without one")
 	}
 	if _, err := New(Config{Depth: -1}); err == nil {
-		t.Error("a focal depth below zero was taken")
+		t.Error("a negative focal depth was accepted")
 	}
 }
 
@@ -162,20 +163,20 @@ func TestPairs(t *testing.T) {
 		reports := of[*latent.Population](run(t, e, d, 75, dst))
 		p := reports[len(reports)-1].Pairs
 		if (p != nil) != asked {
-			t.Fatalf("asked %v: %+v", asked, p)
+			t.Fatalf("forces requested: %v, found %+v", asked, p)
 		}
 		if asked && (len(p.Distance) == 0 || len(p.Force) != len(p.Distance) || p.Nats > 3) {
-			t.Errorf("free objects: %.1f nats, %d distances", p.Nats, len(p.Distance))
+			t.Errorf("free objects: %.1f nats of evidence for a force, %d distances", p.Nats, len(p.Distance))
 		}
 		e.Reset()
 		if run(t, e, d, 2, dst); e.pairs.force() != nil && !asked {
-			t.Error("a force that nobody asked for")
+			t.Error("a force was measured without a request")
 		}
 	}
 }
 
-// TestMapTold verifies when a map appears: with the first population that has it, again after ten seconds, and at the end. In between only its
-// number is published.
+// TestMapTold verifies when a map is published: with the first population that has it, again after ten seconds, and at the end. In between only its number is
+// published.
 func TestMapTold(t *testing.T) {
 	e := newEstimator(t, Config{})
 	m, err := maps.New(maps.Config{Width: 64, Height: 64})
@@ -189,20 +190,20 @@ func TestMapTold(t *testing.T) {
 		return p.MapSeq != nil, p.Map != nil
 	}
 	if named, whole := told(0, true); named || whole {
-		t.Error("a map before there is one")
+		t.Error("a map was published before the first map")
 	}
 	law.Map = m.Law(nil)
 	for i, c := range []struct {
 		at          time.Duration
 		last, whole bool
 	}{{0, false, true}, {time.Second, false, false}, {10 * time.Second, false, true}, {11 * time.Second, false, false}, {12 * time.Second, true, true},
-		{5 * time.Second, false, true}} { // another film, with earlier times
+		{5 * time.Second, false, true}} { // a new film with earlier times
 		if named, whole := told(c.at, c.last); !named || whole != c.whole {
-			t.Errorf("%d: named %v, told %v; expected %v", i, named, whole, c.whole)
+			t.Errorf("%d: number published %v, cells published %v; expected %v", i, named, whole, c.whole)
 		}
 	}
 	law = &pooled.Law{Seq: 8, Map: m.Law(nil)}
 	if _, whole := told(6*time.Second, false); !whole {
-		t.Error("another map was not told")
+		t.Error("a new map was not published")
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 func sqrt(v float64) float64 { return math.Sqrt(max(v, 0)) }
 
-// population returns the population of the last frame. last reports that none follows.
+// population returns the population of the last frame. last reports that no further population follows.
 func (e *Estimator) population(last bool) *latent.Population {
 	z, none := &e.last, math.NaN()
 	p := &latent.Population{Seq: z.Seq, Time: z.Time, Spots: e.spots, Births: e.known.births, Deaths: e.known.deaths, Template: z.Spots.Template,
@@ -74,7 +74,8 @@ func (e *Estimator) Last() []latent.Message {
 	return e.reports
 }
 
-// Bounds of links_uncertain: the shares of wrong and of unknown links that begin it, and the least links in the window. The window forgets 2 % per frame.
+// Thresholds of the alarm links_uncertain: the fractions of wrong and of unknown links that begin it, and the least number of links in the window. The window
+// forgets 2 % per frame.
 const (
 	mostWrong    = 0.05
 	mostUnlinked = 0.5
@@ -83,7 +84,7 @@ const (
 )
 
 // links counts the links of the last frames.
-type links struct{ wrong, known, unknown float64 } // expected wrong ones; ones of known and of unknown probability
+type links struct{ wrong, known, unknown float64 } // expected wrong links; links with known and with unknown probability
 
 func (l *links) add(link float64) {
 	if math.IsNaN(link) {
@@ -93,12 +94,13 @@ func (l *links) add(link float64) {
 	l.wrong, l.known = l.wrong+1-link, l.known+1
 }
 
-// shares returns the expected share of wrong links among the known ones, and the share of unknown ones; NaN without links.
+// shares returns the expected fraction of wrong links among those with known probability, and the fraction with unknown probability. Both are NaN without
+// links.
 func (l *links) shares() (wrong, unknown float64) {
 	return l.wrong / l.known, l.unknown / (l.known + l.unknown)
 }
 
-// wrongAt returns the expected share of wrong links if frames came k times as far apart; NaN if most links are unknown.
+// wrongAt returns the expected fraction of wrong links at k times the frame interval, or NaN if most links have unknown probability.
 func (e *Estimator) wrongAt(k float64) float64 {
 	wrong, unknown := e.links.shares()
 	if e.tracker == nil || !(unknown <= mostUnlinked) {
@@ -108,24 +110,24 @@ func (e *Estimator) wrongAt(k float64) float64 {
 	return odds / (1 + odds)
 }
 
-// trackability says how sure the last links are, and how sure they would be at twice the frame rate; nothing after too few links.
+// trackability describes how certain the recent links are, and how certain they would be at twice the frame rate. It returns "" after too few links.
 func (e *Estimator) trackability() string {
 	l := &e.links
 	all := l.known + l.unknown
 	if all <= leastLinks {
 		return ""
 	}
-	text := fmt.Sprintf("%.3g %% of the steps between frames are expected to join two objects, and for %.3g %% nobody can say", 100*l.wrong/all, 100*l.unknown/all)
+	text := fmt.Sprintf("%.3g %% of the steps between frames are expected to join two objects, and for %.3g %% this is unknown", 100*l.wrong/all, 100*l.unknown/all)
 	if rate, faster := 1/e.pace.interval, e.wrongAt(0.5); faster >= 0 && !math.IsInf(rate, 1) {
-		text += fmt.Sprintf("; at %.3g frames/s instead of %.3g, %.3g %% would", 2*rate, rate, 100*faster*l.known/all)
+		text += fmt.Sprintf("; at %.3g frames/s instead of %.3g, %.3g %% would join two objects", 2*rate, rate, 100*faster*l.known/all)
 	}
 	return text
 }
 
-// Trackability returns how sure the links are in a sentence, as of the end of the run, or nothing after too few links.
+// Trackability returns a sentence on how certain the links were at the end of the run, or "" after too few links.
 func (e *Estimator) Trackability() string { return e.trackable }
 
-// patience is the number of frames for which a condition holds before its alarm begins, or is absent before it ends: half a second at 50 frames/s.
+// patience is the number of frames for which a condition must hold before its alarm begins, or be absent before the alarm ends: half a second at 50 frames/s.
 const patience = 25
 
 // alarms reports a field without objects, a field with too many, and a changed law of all objects.
@@ -164,7 +166,7 @@ func (c *condition) see(is bool) (changed bool) {
 	return false
 }
 
-// look updates the alarms with a frame and its number of followed objects.
+// look updates the alarms with a frame. followed is its number of objects.
 func (e *Estimator) look(z *latent.Sight, followed int) {
 	a, s, l := &e.alarms, &z.Spots, &e.links
 	a.on = a.on[:0]
@@ -172,10 +174,10 @@ func (e *Estimator) look(z *latent.Sight, followed int) {
 		if z.Light == 0 {
 			return "the picture is uniform: check the light, the shutter and the exposure"
 		}
-		return "no object is visible above the noise: check light and focus; if objects are wider than a twelfth of the picture, or than 32 px, bin the pictures or set objects.template_px"
+		return "no object is visible above the noise: check light and focus; if objects are wider than 32 px or than a twelfth of the picture, bin the pictures or set objects.template_px"
 	})
 	a.tell(z, &a.many, s.Left > 0, over, func() string {
-		return fmt.Sprintf("%d spots exceed objects.max, or the limit for a wide template, and the faintest are left out: raise objects.max, or check whether the film shows only noise", s.Left)
+		return fmt.Sprintf("the %d faintest spots are left out, because there are more than objects.max or the limit for a wide template: raise objects.max, or check whether the film shows only noise", s.Left)
 	})
 	l.wrong, l.known, l.unknown = linksKept*l.wrong, linksKept*l.known, linksKept*l.unknown
 	wrong, unknown := l.shares()
@@ -184,9 +186,10 @@ func (e *Estimator) look(z *latent.Sight, followed int) {
 	})
 }
 
-func over() string { return fmt.Sprintf("over: absent in the last %d frames", patience) }
+func over() string { return fmt.Sprintf("over: the cause was absent in the last %d frames", patience) }
 
-// tell lists an alarm if it is on, and adds the event of its begin or end with one of two texts. is reports whether its condition holds in this frame.
+// tell lists an alarm if it is on, and adds an event when it begins or ends, with the text of begins or ends. is reports whether its condition holds in this
+// frame.
 func (a *alarms) tell(z *latent.Sight, c *condition, is bool, ends, begins func() string) {
 	switch changed := c.see(is); {
 	case changed && c.rings:

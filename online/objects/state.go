@@ -7,17 +7,17 @@ import (
 	"driftscope/online/states"
 )
 
-// model reads the state of an object from its steps, one after the other. It is immutable.
+// model contains the parameters that give an object's state from its steps. It is immutable.
 type model struct {
-	d        []float64   // of each state, px²/s
-	share    []float64   // of a new object
-	leave    [][]float64 // rates from each state to each, 1/s
-	noise    float64     // variance of a place of scale 1, px²
+	d        []float64   // D of each state, px²/s
+	share    []float64   // state probabilities of a new object
+	leave    [][]float64 // rates from each state to each other, 1/s
+	noise    float64     // localisation variance at scale 1, px²
 	exposure float64     // s
-	stray    float64     // density of a step that leads anywhere, 1/px²
+	stray    float64     // probability density of a stray step, 1/px²
 }
 
-// newModel returns nil if the law has one state, or steps of several frames.
+// newModel returns nil if the law has one state, or was learnt from steps of several frames.
 func newModel(l *pooled.Law, exposure float64) *model {
 	x := l.Mixture
 	m := &model{noise: x.Scale, exposure: exposure, stray: math.Exp(x.Stray)}
@@ -44,24 +44,24 @@ func newModel(l *pooled.Law, exposure float64) *model {
 	return m
 }
 
-// belief is the probability of each state of one object after its last step, by a forward pass. The zero value knows nothing.
+// belief is the probability of each state of one object after its last step, by a forward pass. The zero value has seen no step.
 type belief struct {
 	of  *model
 	now []float64
 	by  []innovation // per state
 }
 
-// innovation is the tridiagonal factor of one state, as in package states: the last innovation, the inverse of its variance, its covariance with the
-// next step; and the probability of the state before it is normalised.
+// innovation is the tridiagonal factor of one state, as in package states: the last innovation, the inverse of its variance and its covariance with the next
+// step. next is the probability of the state before normalisation.
 type innovation struct{ x, y, inverse, b, next float64 }
 
 const (
-	redrawn  = 1e-3 // share of steps after which the number is on another object
-	mostLeft = 0.5  // bound on the probability of leaving a state between two steps, of each other state
+	redrawn  = 1e-3 // fraction of steps after which the number has moved to another object
+	mostLeft = 0.5  // bound on the probability of leaving a state in one step, shared by the other states
 	least    = 1e-12
 )
 
-// begin reads the object by a model. Knowledge about the object stays if the model has as many states.
+// begin switches the belief to a model. The probabilities stay if the number of states is the same.
 func (k *belief) begin(m *model) {
 	k.of = m
 	if len(k.now) != len(m.d) {
@@ -70,10 +70,10 @@ func (k *belief) begin(m *model) {
 	clear(k.by)
 }
 
-// forget makes the belief one about a new object, and keeps its memory.
+// forget resets the belief for a new object and reuses its memory.
 func (k *belief) forget() { k.of, k.now = nil, k.now[:0] }
 
-// step updates the belief with a step. from and to are the variances of the places at its ends along an axis, px²; 0 if unknown.
+// step updates the belief with a step. from and to are the localisation variances at its ends along an axis, px²; 0 if unknown.
 func (k *belief) step(m *model, s states.Step, from, to float64) {
 	if k.of != m {
 		k.begin(m)

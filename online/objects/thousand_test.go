@@ -9,8 +9,8 @@ import (
 	"driftscope/online"
 )
 
-// BenchmarkThousand follows 1,024 objects of two states at 50 frames/s. It measures the share of a core with the law of all objects, the map and the
-// pair force, and without them.
+// BenchmarkThousand follows 1,024 objects of two states at 50 frames/s. It measures the load of a core with the law of all objects, the map and the pair
+// force, and without them.
 func BenchmarkThousand(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -26,7 +26,7 @@ func BenchmarkThousand(b *testing.B) {
 			d, dst := newDish(32), &latent.Estimate{}
 			d.fast = 0.3
 			var frames []latent.Sight
-			for range 500 { // drawn before the timer starts
+			for range 500 { // simulated before the timer starts
 				var z latent.Sight
 				z.Copy(d.next())
 				frames = append(frames, z)

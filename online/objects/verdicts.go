@@ -15,27 +15,27 @@ import (
 
 // Schedule of verdicts on ended objects.
 const (
-	fewestJudged = 10   // places: fewer give no exponent
-	patient      = 25   // frames for which an end waits for its verdict to begin, and again for its result
-	mostWaiting  = 2048 // waiting ends, with 6 kB each at most; one more is reported without a verdict
-	liveBatch    = 16   // verdicts per job of a live run: some 10 ms, so that a rest is a tenth of a second
+	fewestJudged = 10   // fewest positions that give an exponent
+	patient      = 25   // longest wait for a job, in frames; and again for the job's result
+	mostWaiting  = 2048 // largest number of waiting ends, at most 6 kB each; further ends are reported without a verdict
+	liveBatch    = 16   // verdicts per job of a live run: about 10 ms, followed by a pause of 0.1 s
 	batch        = 32   // verdicts per job of a recording
 	batchFrames  = 10   // frames between jobs of a recording
 )
 
-// The budget of a recording is counted, so that the same film gives the same verdicts under any load. A verdict takes a millisecond, following an
-// object a hundredth of a millisecond per frame.
+// The budget for a recording counts verdicts instead of time, so the same film gives the same verdicts under any load. A verdict takes 1 ms; following an
+// object takes 0.01 ms per frame.
 const (
 	earned = 1.0 / 4096 // verdicts per object and frame
-	saved  = 1000.0     // verdicts at the start, and the most that can be saved
+	saved  = 1000.0     // verdicts at the start, and largest credit
 )
 
-// ending is how long a live run judges objects at its end. It must end within its grace period.
+// ending is the time limit for verdicts at the end of a live run, which must stop within its grace period.
 const ending = 500 * time.Millisecond
 
-// verdicts judges ended objects outside the frame path: the kind of law that each moved by, and its D and state by the law of all objects. An end is
-// reported with its verdict some frames later. A live run spends the processor time of a system.Worker. If too many ends wait, one is reported without a
-// verdict, and counted. The motion of an object does not decide whether it is judged.
+// verdicts classifies ended objects outside the frame path: the kind of motion of each, and its D and state by the law of all objects. An end is reported
+// with its verdict some frames later. A live run limits its processor time by a system.Worker. If too many ends wait, further ends are reported without a
+// verdict and counted. The choice of the objects does not depend on their motion.
 type verdicts struct {
 	exposure float64 // s
 	live     bool
@@ -45,7 +45,7 @@ type verdicts struct {
 	model    *model      // of its states; may be nil
 
 	frame    uint64
-	due      uint64   // frame that takes a job of a recording and begins the next
+	due      uint64   // frame at which a recording takes the job's result and begins the next job
 	credit   float64  // remaining verdicts of a recording
 	waiting  []*ended // oldest first
 	order    []*ended // reused
@@ -53,14 +53,14 @@ type verdicts struct {
 	unjudged uint64 // ends reported without a verdict
 }
 
-// ended is an object that waits for its verdict.
+// ended is an ended object that waits for its verdict.
 type ended struct {
 	track *latent.Track
 	way   way
 	piece states.Segment
-	frame uint64 // of its end
+	frame uint64 // number of the frame in which it ended
 	asked bool   // part of a job
-	done  bool   // the verdict is in track, or the end was reported without one
+	done  bool   // track has the verdict, or the end was reported without one
 }
 
 // verdict is the result for one ended object.
@@ -75,7 +75,7 @@ func newVerdicts(exposure float64, live bool) verdicts {
 	return verdicts{exposure: exposure, live: live, worker: system.NewWorker[[]verdict](live), credit: saved}
 }
 
-// add takes an ended object with its way. It returns false if the end does not wait for a verdict, because too many wait.
+// add appends an ended object to those that wait. It returns false if too many wait already.
 func (v *verdicts) add(k *ended, most int) bool {
 	if len(v.waiting) >= most {
 		v.unjudged++
@@ -86,7 +86,7 @@ func (v *verdicts) add(k *ended, most int) bool {
 	return true
 }
 
-// pass ends a frame with that many objects. tell receives the ends with a verdict, and the late ones.
+// pass ends a frame with the given number of objects. It calls tell for the ends with a verdict and for late ends.
 func (v *verdicts) pass(objects int, tell func(*latent.Track)) {
 	v.frame++
 	v.credit = min(v.credit+earned*float64(objects), saved)
@@ -125,7 +125,7 @@ func (v *verdicts) begin() {
 	v.worker.Begin(v.job(job))
 }
 
-// draw chooses waiting objects by a hash of their numbers: neither the oldest nor the longest.
+// draw chooses waiting objects by a hash of their numbers, so the choice favours neither old nor long tracks.
 func (v *verdicts) draw(most int) []*ended {
 	v.order = v.order[:0]
 	for _, k := range v.waiting {
@@ -144,7 +144,7 @@ func (v *verdicts) draw(most int) []*ended {
 	return slices.Clone(v.order)
 }
 
-// job returns a job that judges objects by the law in use. It writes only to the judge.
+// job returns a function that computes verdicts by the law in use. It writes only to v.judge and to its result.
 func (v *verdicts) job(ends []*ended) func(pause func()) []verdict {
 	law, model := v.law, v.model
 	return func(pause func()) []verdict {
@@ -178,7 +178,7 @@ func (v *verdicts) job(ends []*ended) func(pause func()) []verdict {
 	}
 }
 
-// motionOf returns the kind of motion of a track. The radius and the speed follow from its places, as a root mean square and as a mean.
+// motionOf returns the kind of motion of a track. The radius is the root mean square distance from the mean position; the speed is the net distance per time.
 func motionOf(o *exact.Object, t exact.Track, frame float64) *latent.Motion {
 	p, best := &o.Class, exact.Stuck
 	for c := range exact.Classes {
@@ -205,7 +205,7 @@ func motionOf(o *exact.Object, t exact.Track, frame float64) *latent.Motion {
 	return m
 }
 
-// accept writes verdicts into ends that still wait.
+// accept writes verdicts into the ends that still wait.
 func accept(found []verdict) {
 	for i := range found {
 		if f := &found[i]; !f.of.done {
@@ -214,7 +214,7 @@ func accept(found []verdict) {
 	}
 }
 
-// tell passes on the ends that have a verdict or are late, and keeps the others.
+// tell passes the ends that have a verdict or are late to the callback; the others keep waiting.
 func (v *verdicts) tell(tell func(*latent.Track), late func(*ended) bool) {
 	kept := v.waiting[:0]
 	for _, k := range v.waiting {
@@ -235,7 +235,7 @@ func (v *verdicts) tell(tell func(*latent.Track), late func(*ended) bool) {
 	v.waiting = kept
 }
 
-// finish judges all waiting ends, and passes them on. A live run stops judging at its deadline.
+// finish computes the verdicts of all waiting ends and passes the ends to tell. A live run stops at its deadline.
 func (v *verdicts) finish(tell func(*latent.Track)) {
 	wait, until := system.Always, time.Time{}
 	if v.live {
@@ -264,7 +264,7 @@ func (v *verdicts) close() {
 	v.worker.Close(wait)
 }
 
-// mostSpare bounds the rings kept for later objects.
+// mostSpare is the largest number of rings kept for reuse.
 const mostSpare = 256
 
 func (v *verdicts) reuse(places []spot) {
@@ -273,7 +273,7 @@ func (v *verdicts) reuse(places []spot) {
 	}
 }
 
-// room returns a ring for the places of another object, or nil.
+// room returns a spare ring for the positions of another object, or nil.
 func (v *verdicts) room() []spot {
 	n := len(v.spare)
 	if n == 0 {

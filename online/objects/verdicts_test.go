@@ -30,13 +30,13 @@ func judgedOf(ended []*latent.Track) (n uint64) {
 	return n
 }
 
-// wipe replaces all objects of a dish.
+// wipe replaces all objects of a dish and runs frames.
 func wipe(t *testing.T, e *Estimator, d *dish, frames int, dst *latent.Estimate) []latent.Message {
 	t.Helper()
 	for i := range d.at {
 		d.gone[i] = true
 	}
-	reports := run(t, e, d, 30, dst) // none returns after some 20
+	reports := run(t, e, d, 30, dst) // no object can come back after about 20
 	clear(d.gone)
 	return append(reports, run(t, e, d, frames, dst)...)
 }
@@ -54,12 +54,12 @@ func TestVerdicts(t *testing.T) {
 			reports = append(reports, wipe(t, e, d, 40, dst)...)
 		}
 		ended := ends(reports)
-		if n := judgedOf(ended); len(ended) < 70 || n < uint64(len(ended))*9/10 { // some are visible for fewer than ten frames
-			t.Errorf("%d of %d objects that ended have their kind of motion", n, len(ended))
+		if n := judgedOf(ended); len(ended) < 70 || n < uint64(len(ended))*9/10 { // a few objects are visible for fewer than ten frames
+			t.Errorf("%d of %d ended objects have a kind of motion", n, len(ended))
 		}
 		for i, k := range ended {
 			if i > 0 && k.Seq < ended[i-1].Seq || k.Seq-k.Last > patient+batchFrames+30 {
-				t.Errorf("object %d, seen last in frame %d, is told to have ended in frame %d", k.ID, k.Last, k.Seq)
+				t.Errorf("the end of object %d, last seen in frame %d, is reported in frame %d", k.ID, k.Last, k.Seq)
 			}
 		}
 		reports = append(reports, e.Last()...)
@@ -72,7 +72,7 @@ func TestVerdicts(t *testing.T) {
 			all += fmt.Sprintf("%+v %+v\n", k.Motion, latent.Track{Seq: k.Seq, ID: k.ID, Px: k.Px, Shrunk: k.Shrunk, State: k.State})
 		}
 		if before != "" && before != all {
-			t.Error("on two cores the same film gives other verdicts")
+			t.Error("on two cores the same film gives different verdicts")
 		}
 		before = all
 	}
@@ -86,14 +86,14 @@ func TestBudget(t *testing.T) {
 	ended := ends(reports)
 	p := of[*latent.Population](reports)
 	if n, last := judgedOf(ended), p[len(p)-1]; len(ended) < 25 || n != 5 || last.Unjudged+n != uint64(len(ended)) { // 25 objects earn one verdict in 82 frames
-		t.Errorf("%d ended, %d with a verdict, %d are said to have none", len(ended), n, last.Unjudged)
+		t.Errorf("%d ended, %d with a verdict, %d counted without one", len(ended), n, last.Unjudged)
 	}
-	ids := make(map[bool]uint64) // judged objects: not simply the first
+	ids := make(map[bool]uint64) // highest number among the objects with and without a verdict
 	for _, k := range ended {
 		ids[k.Motion != nil] = max(ids[k.Motion != nil], k.ID)
 	}
 	if ids[true] < 10 {
-		t.Errorf("of %d objects those up to number %d were judged", len(ended), ids[true])
+		t.Errorf("of %d ended objects, only objects up to number %d have a verdict", len(ended), ids[true])
 	}
 }
 
@@ -113,14 +113,14 @@ func TestMostWaiting(t *testing.T) {
 			k.way.add(spot{float64(i % 3), float64(i), float64(i)})
 		}
 		if waits := v.add(k, mostWaiting); waits != (id < mostWaiting) {
-			t.Fatalf("object %d waits: %v", id, waits)
+			t.Fatalf("object %d waits for a verdict: %v", id, waits)
 		}
 	}
 	for range 2*patient + 1 {
 		v.pass(0, tell)
 	}
 	if told != mostWaiting || v.unjudged != mostWaiting+100 || len(v.waiting) != 0 || len(v.spare) != mostSpare {
-		t.Errorf("%d told, %d without a verdict, %d wait, %d rings kept", told, v.unjudged, len(v.waiting), len(v.spare))
+		t.Errorf("%d reported, %d without a verdict, %d still waiting, %d rings for reuse", told, v.unjudged, len(v.waiting), len(v.spare))
 	}
 	close(let)
 }

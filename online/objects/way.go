@@ -6,16 +6,16 @@ import (
 	"driftscope/online/exact"
 )
 
-// judged is the number of last places that a verdict uses. They give the exponent to a tenth; a thousand objects take 3 MB.
+// judged is the number of last positions that a verdict uses. They give the exponent to 0.1; a thousand objects take 3 MB.
 const judged = 128
 
-// spot is where an object was, px and s.
+// spot is a position of an object, px, and its time, s.
 type spot struct{ x, y, t float64 }
 
-// way holds the last places of an object. Its memory grows with their number.
+// way holds the last positions of an object. Its memory grows with their number, up to judged.
 type way struct {
 	places []spot // a ring once it is full
-	n      int    // places seen so far
+	n      int    // positions added so far
 }
 
 func (w *way) add(p spot) {
@@ -27,10 +27,10 @@ func (w *way) add(p spot) {
 	w.n++
 }
 
-// cut drops all places.
+// cut drops all positions.
 func (w *way) cut() { w.places, w.n = w.places[:0], 0 }
 
-// track returns the places by frames of so many seconds, oldest first.
+// track returns the positions, oldest first. Their times are in frames of the given length, s.
 func (w *way) track(frame float64) exact.Track {
 	t := make(exact.Track, len(w.places))
 	first := w.places[max(w.n-judged, 0)%judged].t

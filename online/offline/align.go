@@ -1,11 +1,11 @@
-// Truths
+// Ground truths
 //
-// Map compares latents with a truth (align.go). A model's latents have axes, signs and units of their own, so they are mapped first:
+// Map compares latents with a ground truth. A model's latents have arbitrary axes, signs and units, so they are mapped to the truth first:
 //
-//	Isometry   a rotation or reflection and a translation, as many dimensions as the truth has
+//	Isometry   a rotation or reflection and a translation, if the truth has as many dimensions as the latents
 //	Affine     any affine map, by least squares
 //
-// MeanSquares and R2 say what is left.
+// MeanSquares and R2 measure the remaining difference.
 
 package offline
 
@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Map is an affine map from latents to another frame of reference, row vectors: y = z Linear + Offset.
+// Map is an affine map from latents to another frame of reference, for row vectors: y = z Linear + Offset.
 type Map struct {
 	Linear *mat.Dense // d × k
 	Offset []float64  // k
@@ -31,7 +31,7 @@ func Isometry(z, truth *mat.Dense) (*Map, error) {
 	}
 	_, d := z.Dims()
 	if _, k := truth.Dims(); k != d {
-		return nil, fmt.Errorf("the latents have %d dimensions and the truth %d: an isometry needs as many; align affinely instead", d, k)
+		return nil, fmt.Errorf("the latents have %d dimensions and the truth %d, expected equal numbers for an isometry: use an affine map", d, k)
 	}
 	zm, zc := centred(z)
 	tm, tc := centred(truth)
@@ -39,7 +39,7 @@ func Isometry(z, truth *mat.Dense) (*Map, error) {
 	cross.Mul(zc.T(), tc)
 	var svd mat.SVD
 	if !svd.Factorize(&cross, mat.SVDFull) {
-		return nil, errors.New("the latents cannot be aligned: they are not finite")
+		return nil, errors.New("the latents are not finite, so they cannot be aligned: check the recording")
 	}
 	var u, v, q mat.Dense
 	svd.UTo(&u)
@@ -57,7 +57,7 @@ func Affine(z, truth *mat.Dense) (*Map, error) {
 	tm, tc := centred(truth)
 	n, d := z.Dims()
 	if n < d+2 {
-		return nil, fmt.Errorf("an affine map of %d dimensions needs more than %d frames to fit, there are %d", d, d+1, n)
+		return nil, fmt.Errorf("an affine map of %d dimensions needs more than %d frames, found %d: give more frames", d, d+1, n)
 	}
 	var linear mat.Dense
 	if err := linear.Solve(zc, tc); err != nil {
@@ -78,14 +78,14 @@ func (m *Map) Apply(z *mat.Dense) *mat.Dense {
 	return out
 }
 
-// Turn maps n vectors without the offset: drifts rather than positions.
+// Turn maps n vectors without the offset, for example drifts.
 func (m *Map) Turn(v *mat.Dense) *mat.Dense {
 	var out mat.Dense
 	out.Mul(v, m.Linear)
 	return &out
 }
 
-// MeanSquares returns the mean over rows of (a - b)², one entry a column: summed, it is the paper's L_latent or L_mu.
+// MeanSquares returns the mean over rows of (a - b)², one entry per column. The sum of the entries is the paper's L_latent or L_mu.
 func MeanSquares(a, b *mat.Dense) []float64 {
 	n, k := a.Dims()
 	out := make([]float64, k)
@@ -121,12 +121,12 @@ func newMap(linear *mat.Dense, from, to []float64) *Map {
 func sameRows(a, b *mat.Dense) error {
 	n, _ := a.Dims()
 	if k, _ := b.Dims(); n != k {
-		return fmt.Errorf("there are %d latents and %d rows of truth: they must belong to the same frames", n, k)
+		return fmt.Errorf("found %d latents and %d rows of truth, expected equal numbers: give both for the same frames", n, k)
 	}
 	return nil
 }
 
-// centred returns the column means and the matrix less them.
+// centred returns the column means, and the matrix minus the column means.
 func centred(m *mat.Dense) ([]float64, *mat.Dense) {
 	n, k := m.Dims()
 	mean, out := make([]float64, k), mat.NewDense(n, k, nil)

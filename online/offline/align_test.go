@@ -9,7 +9,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// Latents that are a truth, turned, mirrored and moved, are mapped back exactly by an isometry, and stretched ones by an affine map alone.
+// An isometry maps rotated, mirrored and shifted latents back to the truth exactly. Stretched latents need an affine map.
 func TestMapsAreFound(t *testing.T) {
 	rng := onlinetest.Rand(1)
 	z := mat.NewDense(50, 2, onlinetest.Normals(100, rng))
@@ -26,7 +26,7 @@ func TestMapsAreFound(t *testing.T) {
 		}
 		off := MeanSquares(m.Apply(z), c.truth)
 		if worst := math.Max(off[0], off[1]); (worst < 1e-20) != c.exact {
-			t.Errorf("%s: mean squares %v", name, off)
+			t.Errorf("%s: found mean squares %v", name, off)
 		}
 		if r2 := R2(m.Apply(z), c.truth); c.exact && math.Min(r2[0], r2[1]) < 1-1e-12 {
 			t.Errorf("%s: R² %v", name, r2)

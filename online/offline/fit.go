@@ -1,7 +1,7 @@
 // Fit
 //
-// σ², the noise and the drift depend on each other. So Fit finds them twice: σ² and the noise without a drift, a drift from them, then both
-// again about that drift's affine part.
+// σ², the noise and the drift depend on each other, so Fit finds them twice. First it finds σ² and the noise without a drift, and learns a drift with them.
+// Then it repeats both relative to the affine part of this drift.
 
 package offline
 
@@ -12,10 +12,9 @@ import (
 	"driftscope/online/regression"
 )
 
-// Fit learns the drift of a recording and returns it as one network: the perceptron that imitates the posterior mean over
-// the drifts of online/regression. Of c it uses Dim, MaxGap and Seed. Inactive or undecided dimensions have drift 0, as do all before
-// 100 transitions. The same latents and seed give the same network. Time and memory grow in proportion to the latents: 1000 take about a
-// second.
+// Fit learns the drift of a recording and returns it as one network: the perceptron that imitates the posterior mean over the drifts of online/regression. It
+// uses Dim, MaxGap and Seed of c. Inactive and undecided dimensions have drift 0, and so do all dimensions before 100 transitions. The same latents and seed
+// give the same network. Time and memory grow in proportion to the latents: 1000 take about a second.
 //
 // It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse.
 func Fit(latents []latent.Latent, c Config) (*drift.Network, error) {
@@ -27,7 +26,7 @@ func Fit(latents []latent.Latent, c Config) (*drift.Network, error) {
 	return n, nil
 }
 
-// asTrack returns a track of the latents, each as a trajectory of its own.
+// asTrack returns a track of the latents, each with its own trajectory.
 func asTrack(latents []latent.Latent, dim int) *diffusion.Track {
 	t := diffusion.NewTrack(dim, len(latents))
 	for i := range latents {
@@ -36,7 +35,7 @@ func asTrack(latents []latent.Latent, dim int) *diffusion.Track {
 	return t
 }
 
-// learn finds σ² and the noise without a drift, learns a drift from them, then finds both again about that drift.
+// learn finds σ² and the noise without a drift, learns a drift with them, and then repeats both relative to this drift.
 func learn(latents []latent.Latent, c Config) (*regression.Posterior, error) {
 	c = Config{Dim: c.Dim, MaxGap: c.MaxGap}
 	var p *regression.Posterior
@@ -53,8 +52,8 @@ func learn(latents []latent.Latent, c Config) (*regression.Posterior, error) {
 	return p, nil
 }
 
-// Measure finds a recording's diffusion, its noise and the moving dimensions, as an estimator without refinement: about c.Prior's drift,
-// or none. Of c it uses Dim, Prior, MaxGap and Refresh. The figures are the ones after the last latent.
+// Measure finds a recording's diffusion, its noise and the moving dimensions, like an estimator without refinement, relative to the drift c.Prior. It uses
+// Dim, Prior, MaxGap and Refresh of c. It returns the figures after the last latent.
 //
 // It returns ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse.
 func Measure(latents []latent.Latent, c Config) (*latent.SDE, error) {

@@ -15,7 +15,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// driftOf is the drift of n.
+// driftOf returns the drift of n.
 func driftOf(n *drift.Network) onlinetest.Drift {
 	scratch := new(drift.Scratch)
 	return func(mu, z []float64) { n.Drift(mu, z, scratch) }
@@ -33,8 +33,8 @@ func fit(t testing.TB, seen []latent.Latent, c Config) *drift.Network {
 	return n
 }
 
-// TestFitOnScenes: the network, with σ and the noise found and not told. One film scatters by up to 0.5 about the means of
-// TestOracle, with a tail; each limit is that mean and two of those.
+// TestFitOnScenes: the error of the network, with unknown σ and noise. The error for one film has a standard deviation of up to 0.5 around the means of
+// TestOracle, with a tail. Each limit is this mean plus two standard deviations.
 func TestFitOnScenes(t *testing.T) {
 	for name, limit := range map[string]float64{"balls circle": 1.5, "5 balls OU": 2.2, "Wasserstein double well": 1.4} {
 		s := onlinetest.Named(name)
@@ -49,14 +49,14 @@ func TestFitOnScenes(t *testing.T) {
 		if l := s.Error(driftOf(n), truth); l > limit {
 			t.Errorf("%s: L_mu %.2f, want at most %.2f", name, l, limit)
 		}
-		if gap > 0.1 { // 0.06 on average over films of the double well, where it is largest
+		if gap > 0.1 { // the double well has the largest value, 0.06 on average over films
 			t.Errorf("%s: network and posterior mean differ by %.3f", name, gap)
 		}
 	}
 }
 
-// TestNoiseIsFound: noise that is found and not told must cost little: over 16 films L_mu is 0.41, 0.44 and 0.46 at r = 0.5, 3 and 10 instead
-// of 0.35 without noise, and eight of them scatter by 0.12.
+// TestNoiseIsFound: unknown noise must cost little. Over 16 films, L_mu is 0.41, 0.44 and 0.46 at r = 0.5, 3 and 10, and 0.35 without noise. The mean over
+// eight films has a standard error of 0.12.
 func TestNoiseIsFound(t *testing.T) {
 	suite.Calculation(t)
 	const films = 8
@@ -73,7 +73,7 @@ func TestNoiseIsFound(t *testing.T) {
 		}
 		t.Logf("r = %g: L_mu %.2f", r, found)
 		if found > 0.83 {
-			t.Errorf("r = %g: L_mu %.2f with the noise found, want at most 0.83", r, found)
+			t.Errorf("r = %g: L_mu %.2f with unknown noise, want at most 0.83", r, found)
 		}
 	}
 }
@@ -83,17 +83,17 @@ func TestFitIsDeterministic(t *testing.T) {
 	seen, truth := s.Film(400, 0.1, onlinetest.Rand(2))
 	one, again, other := fit(t, seen, Config{Dim: 2, Seed: 7}), fit(t, seen, Config{Dim: 2, Seed: 7}), fit(t, seen, Config{Dim: 2, Seed: 8})
 	if !reflect.DeepEqual(one, again) {
-		t.Error("the same latents and seed gave another network")
+		t.Error("the same latents and seed gave a different network")
 	}
 	if reflect.DeepEqual(one, other) {
 		t.Error("the seed is not used")
 	}
-	if gap := (onlinetest.Scene{From: s.From, Law: driftOf(one)}).Error(driftOf(other), truth); gap > 0.02 { // the weights differ, the drift must not
-		t.Errorf("another seed's drift is %.3f away", gap)
+	if gap := (onlinetest.Scene{From: s.From, Law: driftOf(one)}).Error(driftOf(other), truth); gap > 0.02 { // the weights differ, but the drift must not
+		t.Errorf("the drift with another seed differs by %.3f", gap)
 	}
 }
 
-// TestFitLeavesStillDimensionsAlone: 16 dimensions of which two move, by σ = 1 and 3, among noise.
+// TestFitLeavesStillDimensionsAlone: of 16 noisy dimensions two move, with σ = 1 and 3. Only these get a drift.
 func TestFitLeavesStillDimensionsAlone(t *testing.T) {
 	s := onlinetest.Named("balls OU")
 	seen, truth := s.Film(1000, 0.1, onlinetest.Rand(3))
@@ -119,12 +119,12 @@ func TestFitLeavesStillDimensionsAlone(t *testing.T) {
 			}
 		}
 	}
-	if l := s.Error(embedded, truth); l > 1.3 { // 0.4 and three of its scatter
+	if l := s.Error(embedded, truth); l > 1.3 { // 0.4 plus three standard deviations
 		t.Errorf("L_mu %.2f in the dimensions that move", l)
 	}
 }
 
-// TestFitOfNothing: too few latents, or none that move, have no drift.
+// TestFitOfNothing: too few latents, or latents that do not move, have zero drift.
 func TestFitOfNothing(t *testing.T) {
 	few, _ := onlinetest.Named("balls OU").Film(90, 0, onlinetest.Rand(5))
 	at, _ := onlinetest.Named("balls OU").Film(500, 0, onlinetest.Rand(5))
@@ -140,14 +140,14 @@ func TestFitOfNothing(t *testing.T) {
 	}
 }
 
-// TestFitCrossesNoCut: what lies between trajectories, or beyond the longest gap, is no motion. The jumps here would be a drift of 100.
+// TestFitCrossesNoCut: a jump between trajectories, or across a gap longer than MaxGap, does not count as motion. The jumps here would be a drift of 100.
 func TestFitCrossesNoCut(t *testing.T) {
 	s := onlinetest.Named("balls OU")
 	s.Paths = 20
 	cut, truth := s.Film(1000, 0, onlinetest.Rand(6))
 	gapped := make([]latent.Latent, len(cut))
 	for k := range cut {
-		side := 20*float64(k/50%2) - 10 // every other path lies elsewhere
+		side := 20*float64(k/50%2) - 10 // every other path is shifted
 		cut[k].Mean[0] += side
 		gapped[k] = cut[k]
 		gapped[k].Trajectory = 0
@@ -155,7 +155,7 @@ func TestFitCrossesNoCut(t *testing.T) {
 	}
 	one, other := fit(t, cut, Config{Dim: 2, Seed: 1}), fit(t, gapped, Config{Dim: 2, Seed: 1, MaxGap: time.Second / 2})
 	if !reflect.DeepEqual(one, other) {
-		t.Error("gaps and cuts at the same places gave different networks")
+		t.Error("gaps and cuts at the same frames gave different networks")
 	}
 	mu, largest := make([]float64, 2), 0.0
 	for k := range truth {
@@ -163,11 +163,11 @@ func TestFitCrossesNoCut(t *testing.T) {
 		largest = max(largest, math.Hypot(mu[0], mu[1]))
 	}
 	if largest > 15 { // -4z at |z| = 1.2 is 5
-		t.Errorf("drift of %.1f where the law's is 5", largest)
+		t.Errorf("found a drift of %.1f, the law has 5", largest)
 	}
 }
 
-// TestFitTakesUnequalSteps: half of the frames are lost at random; the scatter is that of as long a film with all of them.
+// TestFitTakesUnequalSteps: with half of the frames lost at random, the error equals the error for a complete film of the same duration.
 func TestFitTakesUnequalSteps(t *testing.T) {
 	s, rng, sum := onlinetest.Named("balls OU"), rand.New(rand.NewPCG(7, 7)), 0.0
 	const films = 8
@@ -195,21 +195,21 @@ func TestFitRefuses(t *testing.T) {
 	seen, _ := onlinetest.Named("balls OU").Film(200, 0, onlinetest.Rand(8))
 	seen[120].Time = seen[119].Time
 	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, diffusion.ErrTimeOrder) {
-		t.Errorf("a time that stands still: %v", err)
+		t.Errorf("for a time that does not advance, found %v", err)
 	}
 	if _, err := Fit(seen, Config{Dim: 3}); !errors.Is(err, diffusion.ErrLatent) {
-		t.Errorf("another dimension: %v", err)
+		t.Errorf("for a wrong dimension, found %v", err)
 	}
 	seen[50].Mean[1] = math.NaN()
 	if _, err := Fit(seen, Config{Dim: 2}); !errors.Is(err, diffusion.ErrLatent) {
-		t.Errorf("not a number: %v", err)
+		t.Errorf("for NaN, found %v", err)
 	}
 	if _, err := Fit(seen, Config{}); err == nil {
-		t.Error("no dimension was accepted")
+		t.Error("a Config without a dimension was accepted")
 	}
 }
 
-// BenchmarkFit gives the error of 48 films a scene, of the network and of the posterior mean behind it.
+// BenchmarkFit reports the errors of the network and of the posterior mean over 48 films per scene.
 func BenchmarkFit(b *testing.B) {
 	const films = 48
 	for _, s := range onlinetest.Scenes {

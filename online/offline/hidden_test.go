@@ -8,9 +8,9 @@ import (
 	"driftscope/online/regression"
 )
 
-// TestEnoughDimensions: latents that are all there is are not reported, whatever their law and the noise. The alarm of the shortest
-// period begins at a likelihood ratio of 20, which white innovations have at most once in 20 times; about a mean drift that was found in them,
-// of 288 such recordings none had more than 2.
+// TestEnoughDimensions: latents without a hidden coordinate raise no alarm, whatever their law and the noise. At the shortest allowed A the alarm begins at a
+// likelihood ratio of 20, which white innovations exceed at most once in 20 times. Relative to a mean drift that was learnt from them, none of 288 such
+// recordings exceeded 2.
 func TestEnoughDimensions(t *testing.T) {
 	suite.Calculation(t)
 	well := func(mu, z []float64) {

@@ -13,23 +13,23 @@ import (
 // Config holds the settings of an analysis. Zero values mean the defaults named here.
 type Config struct {
 	Dim     int            // d, 1 to 64; no default
-	Seed    uint64         // of the drift's network
-	Prior   *drift.Network // the known drift; nil: none
+	Seed    uint64         // seed of the drift's network
+	Prior   *drift.Network // known drift; nil: zero drift
 	MaxGap  time.Duration  // longest gap within an increment; 0: no limit
-	Refresh uint64         // latents between two decisions on which dimensions move; 0: 10
+	Refresh uint64         // number of latents between two decisions on the moving dimensions; 0: 10
 }
 
 // check returns an error for an invalid setting.
 func (c *Config) check() error {
 	switch {
 	case c.Dim < 1 || c.Dim > drift.MaxDim:
-		return fmt.Errorf("offline: dimension %d, expected 1 to %d: give the encoder's", c.Dim, drift.MaxDim)
+		return fmt.Errorf("offline: dimension %d, expected 1 to %d: give the dimension of the encoder's latents", c.Dim, drift.MaxDim)
 	case c.MaxGap < 0:
 		return fmt.Errorf("offline: max gap %v, expected a positive duration: leave it out for no limit", c.MaxGap)
 	case c.Prior == nil:
 		return nil
 	case c.Prior.Dim != c.Dim:
-		return fmt.Errorf("offline: drift network of dimension %d, latents of %d: take both from one model", c.Prior.Dim, c.Dim)
+		return fmt.Errorf("offline: the drift network has dimension %d, expected the latents' dimension %d: take both from one model", c.Prior.Dim, c.Dim)
 	}
 	if err := c.Prior.Validate(); err != nil {
 		return fmt.Errorf("offline: %w", err)
@@ -40,13 +40,13 @@ func (c *Config) check() error {
 // recording holds a list of latents and the Kalman banks' results on it.
 type recording struct {
 	latents []latent.Latent
-	later   []int     // latents that form a transition with the one before
+	later   []int     // latents that form a transition with the preceding latent
 	dt      []float64 // time step of each transition, s
 	found   []diffusion.Estimate
 	sde     latent.SDE
 }
 
-// read runs the Kalman banks over the latents, about the drift of c.Prior, as an estimator without refinement.
+// read runs the Kalman banks over the latents, relative to the drift c.Prior, like an estimator without refinement.
 func read(latents []latent.Latent, c Config) (*recording, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (r *recording) track() *diffusion.Track {
 	return t
 }
 
-// run is a range of latents without a cut, from index from to index to - 1.
+// run is a range [from, to) of latents without a cut.
 type run struct{ from, to int }
 
 // runs lists the runs of more than one latent.

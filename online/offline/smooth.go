@@ -8,9 +8,9 @@ import (
 	"driftscope/online/regression"
 )
 
-// Smooth returns, n×d, the mean of each z given every latent of the recording, under the law found in them with a linearised drift.
-// Dimensions that are not active, and latents without a pair, stay as measured. Latents on either side of a cut do not inform each other.
-// Of c it uses Dim and MaxGap. Its errors are Fit's. There must be a latent.
+// Smooth returns, n×d, the mean of each z given every latent of the recording, under the law found in them, with a linearised drift. Inactive dimensions, and
+// latents without a transition, stay as measured. Latents on one side of a cut do not affect latents on the other side. Smooth uses Dim and MaxGap of c and
+// returns the same errors as Fit. latents must not be empty.
 func Smooth(latents []latent.Latent, c Config) (*mat.Dense, error) {
 	p, err := learn(latents, c)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *smoother) smooth(z *mat.Dense, dt []float64) error {
 		ahead[k].AddScaledVec(ahead[k], h, s.offset)
 
 		var coming, predicted, total, gain mat.Dense
-		coming.Mul(f, p) // (pF')', because p is symmetric, like all matrices here except F, G and J
+		coming.Mul(f, p) // (pF')', because all matrices except F, G and J are symmetric
 		predicted.Mul(&coming, f.T())
 		for i := range s.active {
 			predicted.Set(i, i, predicted.At(i, i)+h)

@@ -13,7 +13,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// off is the mean square of z's distance from the truth, a coordinate, in units of Δt.
+// off returns the mean square distance of z from the truth per coordinate, in units of Δt.
 func off(z *mat.Dense, truth [][]float64) float64 {
 	sum := 0.0
 	for k, row := range truth {
@@ -22,9 +22,8 @@ func off(z *mat.Dense, truth [][]float64) float64 {
 	return sum
 }
 
-// TestSmooth: in units of Δt, measurements of variance r know a diffusion of σ = 1 with the variance (1/r + 2/P)⁻¹, P = ½(1 + √(1+4r))
-// being that of the forecast from either side. The law is found and not told; 1000 frames at r = 10 are 270 independent errors, which
-// scatter by 9 %.
+// TestSmooth: in units of Δt, measurements of variance r give a diffusion of σ = 1 with the variance (1/r + 2/P)⁻¹, where P = ½(1 + √(1+4r)) is the variance
+// of the forecast from either side. The law is unknown. 1000 frames at r = 10 have 270 independent errors, so the result scatters by 9 %.
 func TestSmooth(t *testing.T) {
 	suite.Calculation(t)
 	for _, r := range []float64{0.5, 3, 10} {
@@ -35,9 +34,9 @@ func TestSmooth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ahead := (1 + math.Sqrt(1+4*r)) / 2 // P of one side: P = Pr/(P+r) + 1
+			ahead := (1 + math.Sqrt(1+4*r)) / 2 // P solves P = Pr/(P+r) + 1
 			got, want := off(z, truth), 1/(1/r+2/ahead)
-			t.Logf("%s, r = %g: %.3f, law known %.3f", name, r, got, want)
+			t.Logf("%s, r = %g: error %.3f, %.3f for a known law", name, r, got, want)
 			if math.Abs(got/want-1) > 0.2 {
 				t.Errorf("%s, r = %g: the error is %.3f, expected about %.3f", name, r, got, want)
 			}
@@ -45,7 +44,7 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-// TestSmoothAgainstRegression: the mean given all measurements is where the path's density is highest, which is one large linear system.
+// TestSmoothAgainstRegression: the mean given all measurements is the most likely path, which solves one large linear system.
 func TestSmoothAgainstRegression(t *testing.T) {
 	const n, d = 12, 2
 	rng := onlinetest.Rand(41)
@@ -56,7 +55,7 @@ func TestSmoothAgainstRegression(t *testing.T) {
 		dt[k] = 0.01 + 0.2*rng.Float64()
 	}
 	x := s.rows(z)
-	// Minimise Σ (m - x)²/R + Σ |x₊ - Fx - aΔt|²/Δt, begun at the first measurement with variance R.
+	// Minimise Σ (m - x)²/R + Σ |x₊ - Fx - aΔt|²/Δt. The path begins at the first measurement with variance R.
 	normal, right := mat.NewDense(n*d, n*d, nil), mat.NewVecDense(n*d, nil)
 	add := func(row *mat.VecDense, want, variance float64) {
 		normal.RankOne(normal, 1/variance, row, row)
@@ -87,13 +86,13 @@ func TestSmoothAgainstRegression(t *testing.T) {
 	for k, row := range s.rows(z) {
 		for i := range d {
 			if gap := math.Abs(row.AtVec(i) - want.AtVec(k*d+i)); gap > 1e-9 {
-				t.Fatalf("latent %d, dimension %d: %g away from the regression's", k, i, gap)
+				t.Fatalf("latent %d, dimension %d: differs by %g from the regression", k, i, gap)
 			}
 		}
 	}
 }
 
-// TestSmoothLeavesAlone: what has no noise, does not move, or lies beyond a cut.
+// TestSmoothLeavesAlone: Smooth leaves latents without noise and latents that do not move unchanged, and latents beyond a cut have no effect.
 func TestSmoothLeavesAlone(t *testing.T) {
 	s := onlinetest.Named("balls OU")
 	seen, truth := s.Film(600, 0, onlinetest.Rand(42))
@@ -101,17 +100,17 @@ func TestSmoothLeavesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o := off(z, truth); o > 1e-3 { // the bank's least noise, of ψ = 1e4
+	if o := off(z, truth); o > 1e-3 { // the bank's smallest noise, at ψ = 1e4
 		t.Errorf("latents without noise move by %.2g of a frame's motion", o)
 	}
-	still, _ := s.Film(60, 1, onlinetest.Rand(43)) // too few to know what moves
+	still, _ := s.Film(60, 1, onlinetest.Rand(43)) // too few latents to decide which dimensions move
 	z, err = Smooth(still, Config{Dim: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k, l := range still {
 		if z.At(k, 0) != l.Mean[0] || z.At(k, 1) != l.Mean[1] {
-			t.Fatalf("latent %d of a recording that says nothing has changed", k)
+			t.Fatalf("latent %d of a recording with too few latents has changed", k)
 		}
 	}
 	apart, _ := s.Film(600, 1, onlinetest.Rand(44))
@@ -129,11 +128,11 @@ func TestSmoothLeavesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if gap := math.Abs(one.At(299, 0) - other.At(299, 0)); gap > 0.01 { // the law found is a little other; a neighbour would move it by 0.2
-		t.Errorf("what lies beyond a cut moves the latent before it by %.3f", gap)
+	if gap := math.Abs(one.At(299, 0) - other.At(299, 0)); gap > 0.01 { // the learnt law differs slightly; a neighbour would move the latent by 0.2
+		t.Errorf("latents beyond a cut move the latent before the cut by %.3f", gap)
 	}
 	seen[50].Mean[1] = math.NaN()
 	if _, err := Smooth(seen, Config{Dim: 2}); !errors.Is(err, diffusion.ErrLatent) {
-		t.Errorf("not a number: %v", err)
+		t.Errorf("for NaN, found %v", err)
 	}
 }

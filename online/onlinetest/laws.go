@@ -1,6 +1,5 @@
-// Package onlinetest has latents of laws that are known, for the tests of online and of the packages below it: σ = 1 in every dimension, a
-// frame every Step, and noise of variance R = r·Step. It draws the tracks of online/exact (tracks.go) and films of particles that act on each
-// other (pairs.go).
+// Package onlinetest simulates latents of known laws, for the tests of online and of the packages below it: σ = 1 in every dimension, a frame every Step, and
+// noise of variance R = r·Step. It also simulates tracks for online/exact (tracks.go) and films of interacting particles (pairs.go).
 package onlinetest
 
 import (
@@ -21,16 +20,16 @@ type Drift func(mu, z []float64)
 // Spring is a spring of 4/s in two dimensions.
 func Spring(mu, z []float64) { mu[0], mu[1] = -4*z[0], -4*z[1] }
 
-// Constant is a drift that is the same everywhere, in two dimensions.
+// Constant is a uniform drift in two dimensions.
 func Constant(mu, _ []float64) { mu[0], mu[1] = -0.25, 0.25 }
 
 // Circle is a spiral sink in two dimensions.
 func Circle(mu, z []float64) { mu[0], mu[1] = -z[0]-3*z[1], 3*z[0]-z[1] }
 
-// Still is no drift.
+// Still is zero drift.
 func Still(mu, _ []float64) { clear(mu) }
 
-// Towards is the drift -κ(z - c), coordinate by coordinate.
+// Towards returns the drift -κ(z - c), coordinate by coordinate.
 func Towards(kappa, c []float64) Drift {
 	return func(mu, z []float64) {
 		for i := range mu {
@@ -39,10 +38,10 @@ func Towards(kappa, c []float64) Drift {
 	}
 }
 
-// Rand is a seeded source.
+// Rand returns a seeded generator.
 func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// Normals are n draws of N(0, 1).
+// Normals returns n random numbers from N(0, 1).
 func Normals(n int, rng *rand.Rand) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -51,7 +50,7 @@ func Normals(n int, rng *rand.Rand) []float64 {
 	return x
 }
 
-// Repeat is n copies of v.
+// Repeat returns n copies of v.
 func Repeat(v float64, n int) []float64 {
 	x := make([]float64, n)
 	for i := range x {
@@ -60,7 +59,7 @@ func Repeat(v float64, n int) []float64 {
 	return x
 }
 
-// SquareDistance is |a - b|².
+// SquareDistance returns |a - b|².
 func SquareDistance(a, b []float64) (sum float64) {
 	for i, v := range a {
 		sum += (v - b[i]) * (v - b[i])
@@ -68,7 +67,7 @@ func SquareDistance(a, b []float64) (sum float64) {
 	return sum
 }
 
-// Within fails unless every entry of got is as close to want as tolerance, relative to the larger of 1 and |want|.
+// Within fails the test unless every entry of got differs from want by at most tolerance, relative to the larger of 1 and |want|.
 func Within(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -81,7 +80,7 @@ func Within(t *testing.T, what string, got, want []float64, tolerance float64) {
 	}
 }
 
-// Stream gives n latents of a law in two dimensions, from z = 0, and the true z beside them.
+// Stream returns n latents of a law in two dimensions, starting at z = 0, and the true z.
 func Stream(law Drift, n int, r float64, rng *rand.Rand) (seen []latent.Latent, truth [][]float64) {
 	z, mu := make([]float64, 2), make([]float64, 2)
 	for k := range n {
@@ -98,12 +97,12 @@ func Stream(law Drift, n int, r float64, rng *rand.Rand) (seen []latent.Latent, 
 	return seen, truth
 }
 
-// PixelMap is the map of Photograph from two latents to a centroid, pixels a latent: turned, stretched and mirrored.
+// PixelMap is the map of Photograph from two latents to a centroid, pixels per latent unit: rotated, stretched and mirrored.
 var PixelMap = [2][2]float64{{6, 2}, {3, -5}}
 
-// Photograph gives every latent the centroid of a truth by PixelMap, with noise of the given sd, px.
+// Photograph sets the centroid of every latent from the true z by PixelMap, with noise of the given sd, px.
 func Photograph(seen []latent.Latent, truth [][]float64, noise float64, rng *rand.Rand) {
-	middle := [2]float64{52, 44} // of the picture, where the latents are 0
+	middle := [2]float64{52, 44} // centroid at latents of 0
 	for k := range seen {
 		c := make([]float64, 2)
 		for a := range c {
@@ -113,7 +112,7 @@ func Photograph(seen []latent.Latent, truth [][]float64, noise float64, rng *ran
 	}
 }
 
-// Turned is a path in two dimensions whose law and σ become others at a latent, from which on they are after and sigma.
+// Turned returns a path of n latents in two dimensions. It follows laws[0] with σ = 1 before latent at, and laws[1] with σ = sigma from it on.
 func Turned(laws [2]Drift, sigma float64, at, n int, rng *rand.Rand) [][]float64 {
 	z, mu := make([]float64, 2), make([]float64, 2)
 	var path [][]float64

@@ -9,22 +9,23 @@ import (
 type Pairs struct {
 	Seed     uint64
 	Objects  int
-	Side     float64                 // of the square, px
+	Side     float64                 // side of the square, px
 	D        float64                 // px²/s; each object has exp(Spread·N(0, 1)) times this
 	Spread   float64                 // sd of ln D between objects
-	Noise    float64                 // sd of a place along an axis, px
-	Frame    float64                 // s from frame to frame
-	Exposed  float64                 // fraction of the frame over which a place is averaged
-	Parts    int                     // simulation steps a frame
+	Noise    float64                 // localisation sd along an axis, px
+	Frame    float64                 // frame interval, s
+	Exposed  float64                 // fraction of the frame over which a position is averaged
+	Parts    int                     // simulation steps per frame
 	Force    func(r float64) float64 // px/s; nil for no force
-	Cutoff   float64                 // distance from which on Force is zero, px
-	Diameter float64                 // of hard discs, px; 0 if they pass through each other
+	Cutoff   float64                 // distance beyond which Force is zero, px
+	Diameter float64                 // diameter of hard discs, px; 0 if objects pass through each other
 }
 
-// SoftForce is a repulsion by the distance, px: 30 px/s at contact, 1/e of it every 3 px. At D = 5 px²/s two that touch have 18 kT.
+// SoftForce returns a repulsion at distance r, px: 30 px/s at contact, falling by 1/e every 3 px. At D = 5 px²/s two touching objects have an energy of 18
+// kT.
 func SoftForce(r float64) float64 { return 30 * math.Exp(-r/3) }
 
-// PairsShot is one frame. An object that crosses an edge comes back under another number.
+// PairsShot is one frame. An object that crosses an edge returns at the opposite edge under a new number.
 type PairsShot struct {
 	T    float64
 	ID   []uint64
@@ -43,7 +44,7 @@ type pairsState struct {
 	pairs      [][2]int32
 }
 
-// Run passes n frames of a film to show, each lent until the next. The first is settle s after the start.
+// Run passes n frames of a film to show. A frame is valid until the next. The first is settle s after the start.
 func (f *Pairs) Run(n int, settle float64, show func(*PairsShot)) {
 	s := f.begin()
 	for range int(settle / f.Frame) {
@@ -61,7 +62,7 @@ func (f *Pairs) Run(n int, settle float64, show func(*PairsShot)) {
 	}
 }
 
-// begin places the objects at random; hard discs one by one without overlap.
+// begin puts the objects at random positions, hard discs without overlap.
 func (f *Pairs) begin() *pairsState {
 	s := &pairsState{film: f, rng: rand.New(rand.NewPCG(f.Seed, 1))}
 	for len(s.x) < f.Objects {
@@ -88,12 +89,12 @@ func (s *pairsState) room(x, y float64) bool {
 	return true
 }
 
-// between returns the vector to the nearest image.
+// between returns the vector to the nearest periodic image.
 func (s *pairsState) between(dx, dy float64) (float64, float64) {
 	return dx - s.film.Side*math.Round(dx/s.film.Side), dy - s.film.Side*math.Round(dy/s.film.Side)
 }
 
-// advance moves all objects by a frame; the exposure is its last part.
+// advance moves all objects by a frame. The exposure is the last part of the frame.
 func (s *pairsState) advance() {
 	s.neighbours()
 	dt := s.film.Frame / float64(s.film.Parts)
@@ -130,8 +131,7 @@ func (s *pairsState) wrap(i int) {
 	s.next++
 }
 
-// neighbours lists the pairs that may act on each other within a frame: six standard deviations of a step, plus the force's part, are 4 px at
-// most here.
+// neighbours lists the pairs that may interact within a frame. Here, six standard deviations of a step plus the displacement by the force are at most 4 px.
 func (s *pairsState) neighbours() {
 	const skin = 4
 	s.pairs = s.pairs[:0]

@@ -11,12 +11,12 @@ import (
 // Scene is a law of the paper with σ = I, with the corrections of docs/explanation/paper.md.
 type Scene struct {
 	Name  string
-	From  []float64 // where every path begins
-	Paths int       // in 1000 latents
+	From  []float64 // start of every path
+	Paths int       // number of paths in a film
 	Law   Drift
 }
 
-// Scenes are the paper's.
+// Scenes lists the paper's laws.
 var Scenes = []Scene{
 	{"balls constant", Repeat(0, 2), 1, Constant},
 	{"balls OU", Repeat(0, 2), 1, Spring},
@@ -44,7 +44,7 @@ var Scenes = []Scene{
 	}},
 }
 
-// Named is the scene of that name.
+// Named returns the scene with the given name.
 func Named(name string) Scene {
 	for _, s := range Scenes {
 		if s.Name == name {
@@ -54,7 +54,7 @@ func Named(name string) Scene {
 	panic(name)
 }
 
-// Film is n latents of the scene with noise of variance rΔt, and the true ones.
+// Film returns n latents of the scene with noise of variance rΔt, and the true z.
 func (s Scene) Film(n int, r float64, rng *rand.Rand) (seen []latent.Latent, truth [][]float64) {
 	d, length := len(s.From), max(1, n/s.Paths)
 	mu := make([]float64, d)
@@ -75,7 +75,7 @@ func (s Scene) Film(n int, r float64, rng *rand.Rand) (seen []latent.Latent, tru
 	return seen, truth
 }
 
-// Error is L_μ, the mean over points of |got - law|², summed over coordinates, (latent/s)².
+// Error returns L_μ, the mean over points of |got - law|², summed over coordinates, (latent/s)².
 func (s Scene) Error(got Drift, points [][]float64) float64 {
 	a, b, sum := make([]float64, len(s.From)), make([]float64, len(s.From)), 0.0
 	for _, z := range points {

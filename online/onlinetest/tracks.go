@@ -13,24 +13,24 @@ import (
 type Set struct {
 	Tracks, Places int
 	D              float64    // half of the mean square step along an axis
-	DSpread        float64    // sd of ln D from track to track
-	Noise          float64    // sd of a place
+	DSpread        float64    // sd of ln D between tracks
+	Noise          float64    // localisation sd
 	Alpha          float64    // exponent of fractional motion; 0 means 1
-	Rate           float64    // of a trap, 1/frame
-	Turn           float64    // its rotation, 1/frame
-	Exposure       float64    // share of a frame; above 0 the path is drawn in 20 parts per frame
+	Rate           float64    // rate of a trap, 1/frame
+	Turn           float64    // rotation of the trap, 1/frame
+	Exposure       float64    // exposure as a fraction of a frame; above 0 the path is simulated in 20 parts per frame
 	Speed          float64    // sd of the velocity of a track along each axis
-	Flow           [2]float64 // velocity that all tracks share
+	Flow           [2]float64 // common velocity of all tracks
 	Fast           float64    // D of a second state
-	Leave          float64    // chance per frame to leave either state
+	Leave          float64    // probability per frame of leaving either state
 	Still          bool       // tracks keep their first state
-	Bad            float64    // factor on the sd of the noise, in stretches of 20 places out of 100
-	Missing        float64    // share of places that are missing
+	Bad            float64    // factor on the localisation sd, in stretches of 20 of every 100 positions
+	Missing        float64    // fraction of missing positions
 	Line           bool       // y is constant
-	Grid           float64    // places are rounded to its multiples
+	Grid           float64    // positions are rounded to multiples of Grid
 }
 
-// Draw returns the tracks of a set.
+// Draw simulates the tracks of a set.
 func (s Set) Draw(rng *rand.Rand) []exact.Track {
 	out := make([]exact.Track, s.Tracks)
 	var root *mat.TriDense
@@ -62,7 +62,7 @@ func (s Set) Draw(rng *rand.Rand) []exact.Track {
 	return out
 }
 
-// path returns the noiseless path of one object, one place per frame.
+// path returns the noiseless path of one object, one position per frame.
 func (s Set) path(rng *rand.Rand, d float64, root *mat.TriDense) [][2]float64 {
 	out := make([][2]float64, s.Places)
 	switch {
@@ -110,7 +110,7 @@ func (s Set) path(rng *rand.Rand, d float64, root *mat.TriDense) [][2]float64 {
 	return out
 }
 
-// trapped computes a path in a trap, exact at parts of a frame. A rotation turns the steps as they decay.
+// trapped computes a path in a trap, exact at parts of a frame. A rotation turns the displacement while it decays.
 func (s Set) trapped(rng *rand.Rand, d float64, out [][2]float64) {
 	parts := 1
 	if s.Exposure > 0 {

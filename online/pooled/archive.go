@@ -7,8 +7,8 @@ import (
 	"driftscope/online/states"
 )
 
-// Archive reads or writes the remembered steps in single precision, the steps of live objects after them, and the sums of the map. A law being learnt is
-// dropped: learning starts again.
+// Archive reads or writes the remembered steps in single precision, followed by the steps of live objects and the sums of the map. Reading drops a law that
+// is being learnt, and learning starts again.
 func (l *Learner) Archive(c *archive.Codec, live []states.Segment) {
 	m := memory{pieces: l.memory.with(live)}
 	n := len(m.pieces)
@@ -93,7 +93,7 @@ func archiveSegment(c *archive.Codec, s *states.Segment) {
 	}
 	if scaled {
 		for _, v := range scale {
-			c.Require(v > 0, "a place of variance %g", v)
+			c.Require(v > 0, "a position with variance %g", v)
 			s.Scale = append(s.Scale, float64(v))
 		}
 	}

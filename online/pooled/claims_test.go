@@ -11,7 +11,7 @@ import (
 	"driftscope/online/states"
 )
 
-// lawOf returns the law that a learner finds at the end of tracks.
+// lawOf returns the law that a learner finds from tracks at the end of a run.
 func lawOf(t *testing.T, tracks []exact.Track) *Law {
 	t.Helper()
 	l := New(Config{Deterministic: true})
@@ -34,7 +34,7 @@ func lawOf(t *testing.T, tracks []exact.Track) *Law {
 	return l.Law()
 }
 
-// vesicles are tracks of one D each: the sd of a step is uniform from 1 to 3, as in the scene of that name.
+// vesicles returns tracks with one D each: the sd of a step is uniform from 1 to 3, as in the scene vesicle.
 func vesicles(rng *rand.Rand) (out []exact.Track) {
 	for range 60 {
 		sd := 1 + 2*rng.Float64()
@@ -43,7 +43,7 @@ func vesicles(rng *rand.Rand) (out []exact.Track) {
 	return out
 }
 
-// TestNoFalseClaim draws sets of tracks without states. At most one may be said to have states, or a kind that is false: one in a hundred is expected.
+// TestNoFalseClaim simulates sets of tracks without states. At most one law may claim states or a wrong kind; one in a hundred is expected.
 func TestNoFalseClaim(t *testing.T) {
 	suite.Calculation(t)
 	sets, wrong := 1, 0
@@ -72,7 +72,7 @@ func TestNoFalseClaim(t *testing.T) {
 				wrong++
 				t.Logf("%s, seed %d: %s", name, seed, l.Says(0))
 			} else if m.Mapped() && (name == "a line" || name == "fractional") {
-				t.Errorf("%s, seed %d: traps and a flow may be claimed", name, seed)
+				t.Errorf("%s, seed %d: the map may claim traps and a flow", name, seed)
 			}
 		}
 	}
@@ -88,9 +88,9 @@ func TestSwitching(t *testing.T) {
 	if !l.Switching() || len(l.Motion.States) != 2 || l.Frame != dt {
 		t.Fatalf("%s; a frame of %g s", l.Says(0), l.Frame)
 	}
-	for i, want := range []float64{0.1, 1} { // from 1,600 steps: 5 %, and brief visits count as part of the other state
+	for i, want := range []float64{0.1, 1} { // 1,600 steps give D to 5 %, and brief visits count as part of the other state
 		if d := l.Motion.States[i].D.Value; math.Abs(math.Log(d/want)) > 0.3 {
-			t.Errorf("state %d: D %g a frame, expected %g", i, d, want)
+			t.Errorf("state %d: D %g per frame, expected %g", i, d, want)
 		}
 	}
 }

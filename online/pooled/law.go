@@ -12,21 +12,21 @@ import (
 // Law is the law of all objects. It is immutable.
 type Law struct {
 	Mixture  *states.Law
-	Seq      uint64 // of the frame up to which it was learnt
+	Seq      uint64 // last frame that the law was learnt from
 	Spectrum [Bins]float64
 	Map      *maps.Law  // nil if there is no map
-	Motion   *exact.Law // the kind of law that won the comparison; nil if the steps tell none
+	Motion   *exact.Law // result of the last comparison of kinds; nil if the steps do not determine a kind
 	Frame    float64    // s per frame of Motion
 }
 
-// mostCompared bounds the steps from which a comparison of kinds is made: they take one to five seconds.
+// mostCompared is the largest number of steps in a comparison of kinds, which then takes one to five seconds.
 const mostCompared = 3000
 
-// Bins of a published spectrum. The range is fixed, so that the spectra of two films can be compared.
+// Bins of a published spectrum. The range is fixed, so spectra of two films can be compared.
 const (
 	Bins      = 32
 	perDecade = 4
-	lowest    = 1e-4 // px²/s, the lower edge of the first bin; that bin also holds everything below
+	lowest    = 1e-4 // lower edge of the first bin, px²/s; this bin also includes everything below
 )
 
 // Edges returns the lower edges of the bins, px²/s.
@@ -44,12 +44,12 @@ type order struct {
 	segments []states.Segment
 	field    *maps.Map // nil if there is no map
 	options  states.Options
-	compare  bool // the kinds of law
-	before   Law  // its Motion and Frame count if nothing is compared
+	compare  bool // compare the kinds of law
+	before   Law  // the previous law; its Motion and Frame stay if compare is false
 	live     bool
 }
 
-// learn finds the law. It calls pause many times. It returns nil if no step moves.
+// learn finds the law. It calls pause many times, and returns nil if no step moves.
 func learn(o order, pause func()) *Law {
 	l := &Law{Motion: o.before.Motion, Frame: o.before.Frame, Seq: o.seq}
 	if o.compare {
@@ -62,7 +62,7 @@ func learn(o order, pause func()) *Law {
 		o.options.Lag = 0
 	}
 	if m == nil || m.Kind != exact.Switching && !((m.Kind == exact.Free || late) && m.Grouped()) {
-		o.options.Most = 1 // no evidence for more
+		o.options.Most = 1 // no evidence for more states
 	}
 	found, ok := states.Infer(o.segments, o.options)
 	if !ok {
@@ -88,7 +88,7 @@ func binOf(d float64) int {
 	return min(int(perDecade*math.Log10(d/lowest)), Bins-1)
 }
 
-// compare finds the kind of law of some of the pieces.
+// compare finds the kind of law from some of the pieces.
 func (l *Law) compare(o *order, pause func()) {
 	some := thin(slices.Clone(o.segments), mostCompared)
 	var times []float64
@@ -116,7 +116,7 @@ func (l *Law) compare(o *order, pause func()) {
 	}
 }
 
-// track returns steps as places in frames, from 0, 0 on.
+// track returns steps as positions in frames, starting at 0, 0.
 func (l *Law) track(steps []states.Step) exact.Track {
 	t := make(exact.Track, len(steps)+1)
 	for k, s := range steps {

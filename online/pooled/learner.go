@@ -1,11 +1,10 @@
 // When the law is learnt
 //
-// The law is a states.Law over the last 65,536 steps; older steps are forgotten. Its place in the stream is fixed: learning that begins at frame k uses
-// the steps up to k, and its law comes into use Lag frames later. A live run keeps learning to a tenth of one core, measured by the clock of its thread
-// (system.Worker): after learning for a processor time t, it uses the law and begins the next only 9t later, if that is after Lag frames. A recording has
-// a counted budget: it learns from one step per 256 new steps. Each time, the worker also reads the map of online/maps, and now and then it compares the kinds of
-// law of online/exact. Steps enter the map as they
-// arrive; a step of ten minutes ago counts half there.
+// The law is learnt from the last 65,536 steps; older steps are forgotten. Learning that begins at frame k uses the steps up to k, and its law comes into use
+// Lag frames later. A live run limits learning to a tenth of one core, measured by the clock of its thread (system.Worker): after learning for a processor
+// time t, it waits 9t, and at least Lag frames, before it uses the law and begins the next. A recording has a budget of steps: it learns from one step per
+// 256 new steps. Each time, the worker also evaluates the map of online/maps, and now and then it compares the kinds of law of online/exact. Steps enter the
+// map as they arrive; a step of ten minutes ago counts half in the map.
 
 package pooled
 
@@ -19,30 +18,30 @@ import (
 
 // Config sets up a Learner.
 type Config struct {
-	Exposure float64 // of a frame, s
-	Depth    float64 // of the slab of focus, px; 0 if unknown
-	// Deterministic makes Pass wait for a law that is late, so that the same steps always give the same laws.
+	Exposure float64 // exposure time of a frame, s
+	Depth    float64 // thickness of the slab in focus, px; 0 if unknown
+	// Deterministic makes Pass wait for a late law, so the same steps always give the same laws.
 	Deterministic bool
 }
 
 // Schedule of learning.
 const (
-	Lag       = 25     // frames from the last frame of the input to the use of the law
-	firstLaw  = 200    // steps before the first law: they give D to a tenth
-	firstMap  = 10_000 // steps before the map is read: ten per cell of the finest grid
-	liveShare = 16     // after a law, a live run needs 1/16 as many new steps as its input had; a recording needs as many, so that it waits less
+	Lag       = 25     // frames between the last frame of the input and the use of the law
+	firstLaw  = 200    // steps before the first law; they give D to a tenth
+	firstMap  = 10_000 // steps before the map is evaluated: ten per cell of the finest grid
+	liveShare = 16     // a live run begins the next law after 1/16 as many new steps as the last law used; a recording after as many as the last law used, so it waits less
 )
 
-// The budget of a recording is counted, so that the same film gives the same laws under any load. Learning takes 5 µs per step with one state, and 100
-// µs if D is spread; following takes 10 µs per step. learntShare is the number of learnt steps per new step; saved is the credit at the start. The
-// budget does not apply at the end of a run.
+// The budget of a recording counts steps instead of time, so the same film gives the same laws under any load. Learning takes 5 µs per step with one state,
+// and 100 µs if D is spread; following takes 10 µs per step. learntShare is the number of steps of learning per new step; saved is the credit at the start.
+// The budget does not apply at the end of a run.
 const (
 	learntShare = 1.0 / 256
 	saved       = 1 << 14
 )
 
-// growth bounds the input of the next law in a live run, as a multiple of the steps of the last. A fast film of many objects has a law within a second,
-// and a law of all remembered steps some minutes later.
+// growth is the largest ratio of the steps of the next law to the steps of the last law, in a live run. A fast film of many objects then has a law within a
+// second, and a law of all remembered steps some minutes later.
 const growth = 4
 
 // Learner learns the law of all objects. Use it from one goroutine.
@@ -53,9 +52,9 @@ type Learner struct {
 	moves    int       // steps in the map
 	fresh    int       // steps since learning last began
 	given    int       // steps in the input of the last law
-	compared int       // the same of the last comparison of kinds, mostCompared at most; 0 if there is none
-	since    int       // steps since it
-	credit   float64   // steps from which a recording may still learn
+	compared int       // steps in the last comparison of kinds, at most mostCompared; 0 before the first
+	since    int       // steps since the last comparison of kinds
+	credit   float64   // number of steps that a recording may still learn from
 	frame    uint64
 	due      uint64
 	inFlight bool
@@ -71,7 +70,7 @@ func New(c Config) *Learner {
 // Config returns the configuration.
 func (l *Learner) Config() Config { return l.config }
 
-// Keep adds a piece of an ended track.
+// Keep remembers a finished piece of a track.
 func (l *Learner) Keep(s states.Segment) { l.memory.keep(s) }
 
 // halfLife is the age in seconds at which a step counts half in the map. A flow of an hour ago has faded; a trap stays visible for ten minutes.
@@ -97,7 +96,7 @@ func (l *Learner) Move(s *maps.Step) {
 	}
 }
 
-// Elapse ages the map by seconds.
+// Elapse ages the map by the given number of seconds.
 func (l *Learner) Elapse(seconds float64) {
 	if l.field != nil {
 		l.field.Pass(seconds)
@@ -113,8 +112,8 @@ func (l *Learner) Count(steps int) {
 // Law returns the law in use, or nil before the first.
 func (l *Learner) Law() *Law { return l.law }
 
-// Pass ends frame seq. It puts a finished law to use when it is due, and begins the next if the schedule allows it. live returns the pieces of live
-// objects. Pass returns true if the law changed.
+// Pass ends frame seq. It uses a finished law once it is due, and begins the next if the schedule allows it. live returns the pieces of live objects. Pass
+// returns true if the law in use changed.
 func (l *Learner) Pass(seq uint64, live func() []states.Segment) (changed bool) {
 	l.frame++
 	if l.inFlight && l.frame >= l.due && l.worker.Rested() {
@@ -144,15 +143,16 @@ func (l *Learner) worth() bool {
 	return l.fresh >= max(firstLaw, l.given) && l.credit >= float64(min(l.given+l.fresh, mostSteps))
 }
 
-// A comparison of kinds takes a millisecond per step, so it is rare: when there are growth times as many new steps as it had, and after it has
-// had its most, again after mostSince. A recording does not rest after it, and its frames wait for seconds: it compares after rarer times as many.
+// A comparison of kinds takes a millisecond per step, so it is rare. The next one follows after growth times as many new steps as the last one used, or after
+// mostSince steps once it has used mostCompared. A recording has no pause after a comparison, and its frames wait for seconds, so it then compares after
+// rarer times as many steps.
 const (
 	mostSince = 1 << 18
 	rarer     = 8
 )
 
-// compares reports whether the kinds of law are compared with the next law. At the end of a recording fewer new steps are enough, and a live run has no
-// time for it.
+// compares reports whether the next job compares the kinds of law. last means the end of a run: there a recording needs fewer new steps, and a live run has
+// no time for a comparison after the first.
 func (l *Learner) compares(last bool) bool {
 	least := growth * l.compared
 	if l.compared >= mostCompared {
@@ -167,7 +167,7 @@ func (l *Learner) compares(last bool) bool {
 	return l.compared == 0 || !(last && !l.config.Deterministic) && l.since >= least
 }
 
-// use puts a law to use.
+// use makes law the law in use.
 func (l *Learner) use(law *Law) (changed bool) {
 	l.inFlight = false
 	if law == nil {
@@ -177,7 +177,7 @@ func (l *Learner) use(law *Law) (changed bool) {
 	return true
 }
 
-// begin starts learning from about most of the remembered steps, or from all if most is 0. last reports that no frame follows.
+// begin starts learning from about most of the remembered steps, or from all if most is 0. last means that no frame follows.
 func (l *Learner) begin(seq uint64, live []states.Segment, most int, last bool) {
 	o := order{live: !l.config.Deterministic, compare: l.compares(last), seq: seq, segments: thin(l.memory.with(live), most), options: states.Options{Exposure: l.config.Exposure, Depth: l.config.Depth}}
 	if l.field != nil && l.moves >= firstMap {
@@ -197,11 +197,11 @@ func (l *Learner) begin(seq uint64, live []states.Segment, most int, last bool) 
 	l.inFlight, l.due, l.fresh, l.credit = true, l.frame+Lag, 0, max(l.credit-float64(l.given), 0)
 }
 
-// ending is how long a live run waits for a law at its end. It waits at most twice, and must end within its grace period. A recording waits until the
-// law is ready, so that the result is always the same.
+// ending is the longest wait of a live run for a law at its end. The run waits at most twice and must end within its grace period. A recording waits until
+// the law is ready, so the result is always the same.
 const ending = 500 * time.Millisecond
 
-// patience returns how long Finish waits for a law.
+// patience returns the longest wait of Finish for a law.
 func (l *Learner) patience() time.Duration {
 	if l.config.Deterministic {
 		return system.Always
@@ -209,7 +209,7 @@ func (l *Learner) patience() time.Duration {
 	return ending
 }
 
-// Finish learns from the new steps, because no frame follows seq. It waits for the result, in a live run only briefly. It returns true if the law changed.
+// Finish learns from the new steps after the last frame, seq. It waits for the result, in a live run only briefly, and returns true if the law changed.
 func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 	if l.inFlight {
 		law, ok := l.worker.Take(l.patience())
@@ -227,7 +227,7 @@ func (l *Learner) Finish(seq uint64, live []states.Segment) (changed bool) {
 }
 
 // Forget drops the remembered steps and any law being learnt, because the objects move differently now. The law stays in use until the next one. The map
-// stays too: its steps fade.
+// stays too, because its steps fade.
 func (l *Learner) Forget() {
 	l.worker.Drop()
 	l.memory, l.inFlight, l.fresh, l.given, l.compared = memory{}, false, 0, 0, 0

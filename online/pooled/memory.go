@@ -6,7 +6,7 @@ import (
 	"driftscope/online/states"
 )
 
-// Bounds of the memory. 65,536 steps give D to 1/200, and their law takes a second or two. The likelihoods of 8,192 pieces over a grid take 6 MB.
+// Bounds of the memory. 65,536 steps give D to 1/200, and learning their law takes a second or two. The likelihoods of 8,192 pieces over a grid take 6 MB.
 const (
 	mostSteps  = 1 << 16
 	mostPieces = 1 << 13
@@ -18,7 +18,7 @@ type memory struct {
 	steps  int
 }
 
-// keep adds a piece and drops the oldest beyond the bounds.
+// keep adds a piece and drops the oldest pieces beyond the bounds.
 func (m *memory) keep(s states.Segment) {
 	m.pieces, m.steps = append(m.pieces, s), m.steps+len(s.Steps)
 	drop := 0
@@ -27,7 +27,7 @@ func (m *memory) keep(s states.Segment) {
 		drop++
 	}
 	if drop > 0 {
-		m.pieces = append(m.pieces[:0], m.pieces[drop:]...) // workers hold copies
+		m.pieces = append(m.pieces[:0], m.pieces[drop:]...) // workers use copies
 	}
 }
 
@@ -46,8 +46,8 @@ func (m *memory) with(live []states.Segment) []states.Segment {
 	return all[max(len(all)-mostPieces, 0):]
 }
 
-// thin returns pieces in order, with about most steps. It returns all if most is 0 or they have fewer. It overwrites pieces. It takes piece i by the
-// fraction of i times the golden section, so that it follows no order of the objects.
+// thin returns pieces in order, with about most steps. It returns all if most is 0 or they have fewer. It reuses the memory of pieces. The fractional part of
+// i times the golden section decides on piece i, so the choice is independent of the order of objects.
 func thin(pieces []states.Segment, most int) []states.Segment {
 	steps := 0
 	for i := range pieces {

@@ -61,8 +61,8 @@ func follow(t *testing.T, frames int) (l *Learner, f *field, changes []uint64) {
 	return l, f, changes
 }
 
-// TestLearner verifies that the first law comes Lag frames after the first 200 steps, and the next after as many new steps as are remembered. Frames and
-// figures are always the same, and the end uses all steps.
+// TestLearner verifies that the first law follows Lag frames after the first 200 steps, and each later law after as many new steps as the last law used.
+// Frames and figures are reproducible, and the last law uses all steps.
 func TestLearner(t *testing.T) {
 	l, f, changes := follow(t, 300)
 	if len(changes) < 2 || changes[0] != 9+Lag || len(changes) > 8 {
@@ -73,12 +73,12 @@ func TestLearner(t *testing.T) {
 		t.Errorf("the same steps gave laws at %v and %v", changes, again)
 	}
 	if !l.Finish(299, f.live()) || l.Law().Seq != 299 || l.Law().Mixture.Steps != 300*20 {
-		t.Errorf("at the end the law is of frame %d, %d steps", l.Law().Seq, l.Law().Mixture.Steps)
+		t.Errorf("the last law is from frame %d and %d steps, expected 299 and 6000", l.Law().Seq, l.Law().Mixture.Steps)
 	}
 	if other.Finish(299, g.live()); !reflect.DeepEqual(l.Law(), other.Law()) {
-		t.Error("two ends differ")
+		t.Error("the last laws of two runs differ")
 	}
-	if s := l.Law().Mixture.States; len(s) != 2 || math.Abs(math.Log(s[0].D.Value/2)) > 0.1 || math.Abs(s[1].Fraction.Value-0.5) > 0.1 { // 3,000 steps each: 2 %
+	if s := l.Law().Mixture.States; len(s) != 2 || math.Abs(math.Log(s[0].D.Value/2)) > 0.1 || math.Abs(s[1].Fraction.Value-0.5) > 0.1 { // 3,000 steps each give D to 2 %
 		t.Errorf("states %+v", s)
 	}
 	share := 0.0
@@ -91,17 +91,17 @@ func TestLearner(t *testing.T) {
 		t.Errorf("the spectrum adds up to %g", share)
 	}
 	if l.Finish(300, f.live()) {
-		t.Error("another law without new steps")
+		t.Error("Finish learnt a law without new steps")
 	}
 }
 
-// TestLive verifies that nothing waits for a late law, and that after a law no learning starts before the clock advances.
+// TestLive verifies that Pass does not wait for a late law, and that no learning starts after a law before the clock advances.
 func TestLive(t *testing.T) {
 	l := New(Config{})
 	defer l.Close()
 	var now, spent atomic.Int64
 	l.worker.Now = func() time.Time { return time.Unix(now.Load(), 0) }
-	l.worker.Spent = func() time.Duration { return time.Duration(spent.Add(int64(time.Microsecond))) } // each reading is later than the last
+	l.worker.Spent = func() time.Duration { return time.Duration(spent.Add(int64(time.Microsecond))) } // every reading advances the clock
 	f := newField(20)
 	frame := func() bool { f.frame(l); return l.Pass(1, f.live) }
 	for range 10 {
@@ -109,26 +109,25 @@ func TestLive(t *testing.T) {
 	}
 	for deadline := time.Now().Add(time.Minute); !frame(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the law that came back was not put to use")
+			t.Fatal("the finished law did not come into use")
 		}
 	}
 	for range 100 {
 		if frame(); l.inFlight {
-			t.Fatal("another was begun during the rest")
+			t.Fatal("learning began during the pause")
 		}
 	}
 	now.Store(1)
 	if frame(); !l.inFlight {
-		t.Error("none was begun after the rest")
+		t.Error("no learning began after the pause")
 	}
 	l.Reset()
 	if l.Law() != nil || l.memory.steps != 0 {
-		t.Error("a reset keeps something")
+		t.Error("Reset left a law or steps")
 	}
 }
 
-// TestGrowth verifies that a law of a live run uses about four times the steps of the previous one, drawn evenly, and that the last law of a run uses
-// all.
+// TestGrowth verifies that a law of a live run uses about four times the steps of the previous law, and that the last law of a run uses all steps.
 func TestGrowth(t *testing.T) {
 	l := New(Config{})
 	defer l.Close()
@@ -169,7 +168,7 @@ func TestMemory(t *testing.T) {
 	live := []states.Segment{{Weight: 0.5, Steps: make([]states.Step, 10)}}
 	all := m.with(live)
 	if len(all) != mostSteps/longest || all[len(all)-1].Weight != 0.5 {
-		t.Errorf("%d pieces with those of live objects", len(all))
+		t.Errorf("%d pieces with the pieces of live objects", len(all))
 	}
 	one := states.Segment{Weight: 1, Steps: make([]states.Step, 1)}
 	for range 2 * mostPieces {
@@ -180,7 +179,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestTrail verifies that a piece is full at 64 steps, and that a piece with an unknown place uses equal variances.
+// TestTrail verifies that a piece is full at 64 steps, and that a piece with an unknown localisation variance uses equal variances.
 func TestTrail(t *testing.T) {
 	var kept []states.Segment
 	keep := func(s states.Segment) { kept = append(kept, s) }
@@ -190,20 +189,20 @@ func TestTrail(t *testing.T) {
 	}
 	s, ok := trail.Segment()
 	if len(kept) != 1 || len(kept[0].Steps) != longest || len(kept[0].Scale) != longest+1 || kept[0].Scale[0] != 1 || kept[0].Scale[1] != 2 || !ok || len(s.Steps) != 1 || s.Steps[0].X != longest {
-		t.Errorf("kept %d, live %+v", len(kept), s)
+		t.Errorf("%d finished pieces, live piece %+v", len(kept), s)
 	}
 	trail.Cut(keep)
 	if _, ok := trail.Segment(); ok || len(kept) != 2 {
-		t.Error("a cut leaves something")
+		t.Error("Cut left steps in the trail")
 	}
 	trail.Cut(keep)
 	trail.Step(states.Step{DT: 1}, 0, 2, keep)
 	if s, _ := trail.Segment(); s.Scale != nil || len(kept) != 2 {
-		t.Errorf("a place of no known variance: %+v", s)
+		t.Errorf("with an unknown variance, found %+v", s)
 	}
 }
 
-// TestArchive verifies that the remembered steps are restored in single precision, and that damage is refused.
+// TestArchive verifies that the remembered steps are restored in single precision, and that truncated data are refused.
 func TestArchive(t *testing.T) {
 	l, f, _ := follow(t, 100)
 	bad := errors.New("unusable")
@@ -223,13 +222,14 @@ func TestArchive(t *testing.T) {
 		torn := New(Config{Deterministic: true})
 		c := archive.NewReader(append([]byte(nil), data[:i]...), bad)
 		if torn.Archive(c, nil); c.End() == nil {
-			t.Errorf("%d of %d bytes were read", i, len(data))
+			t.Errorf("truncated to %d of %d bytes, the data were accepted", i, len(data))
 		}
 		torn.Close()
 	}
 }
 
-// TestArchiveMap verifies that the sums of the map are restored, that a field of the same size continues with them, and that another size restarts.
+// TestArchiveMap verifies that the sums of the map are restored, that a field of the same size continues with them, and that a field of another size restarts
+// the map.
 func TestArchiveMap(t *testing.T) {
 	bad := errors.New("unusable")
 	l, again := New(Config{Deterministic: true}), New(Config{Deterministic: true})
@@ -249,16 +249,16 @@ func TestArchiveMap(t *testing.T) {
 		t.Fatal(r.End())
 	}
 	if err := again.Begin(64, 48); err != nil || !reflect.DeepEqual(again.field, l.field) || again.moves != 100 {
-		t.Errorf("%v; read back %d steps, other sums: %v", err, again.moves, !reflect.DeepEqual(again.field, l.field))
+		t.Errorf("%v; read back %d steps, different sums: %v", err, again.moves, !reflect.DeepEqual(again.field, l.field))
 	}
 	if err := again.Begin(64, 50); err != nil || again.moves != 0 || len(again.field.Law(nil).Cells) != 0 {
-		t.Errorf("%v; a map of another field has %d steps", err, again.moves)
+		t.Errorf("%v; the map for a field of another size has %d steps", err, again.moves)
 	}
 	for i := 0; i < len(c.Bytes()); i += 7 {
 		torn := New(Config{Deterministic: true})
 		r := archive.NewReader(append([]byte(nil), c.Bytes()[:i]...), bad)
 		if torn.Archive(r, nil); r.End() == nil {
-			t.Errorf("%d of %d bytes were read", i, len(c.Bytes()))
+			t.Errorf("truncated to %d of %d bytes, the data were accepted", i, len(c.Bytes()))
 		}
 		torn.Close()
 	}
@@ -288,8 +288,8 @@ func TestSays(t *testing.T) {
 	}
 }
 
-// TestForget verifies that laws come after as many new steps as the last one used, and after a change only from later steps. The law in use stays until
-// then.
+// TestForget verifies that a law follows after as many new steps as the last law used. After Forget, the next law uses later steps only, and the old law
+// stays in use until then.
 func TestForget(t *testing.T) {
 	l, f, changes := follow(t, 400)
 	if len(changes) < 4 || changes[3] < 2*changes[2]-2*Lag {
@@ -301,13 +301,13 @@ func TestForget(t *testing.T) {
 		f.trails[i].Forget()
 	}
 	if l.Law() != before || l.memory.steps != 0 || len(f.live()) != 0 {
-		t.Error("Forget drops the law, or keeps steps")
+		t.Error("Forget dropped the law, or left steps")
 	}
 	for seq := uint64(400); l.Law() == before && seq < 500; seq++ {
 		f.frame(l)
 		l.Pass(seq, f.live)
 	}
 	if l.Law() == before || l.Law().Mixture.Steps != 200 {
-		t.Errorf("the next law rests on %d steps, expected those of 10 frames", l.Law().Mixture.Steps)
+		t.Errorf("the next law uses %d steps, expected 200, from 10 frames", l.Law().Mixture.Steps)
 	}
 }

@@ -2,16 +2,16 @@ package pooled
 
 import "driftscope/online/states"
 
-// longest is the number of steps of a full piece. They give ln D to an eighth, and bound the memory of an object that stays for hours.
+// longest is the number of steps of a full piece. A full piece gives ln D to an eighth. The limit bounds the memory of an object that stays for hours.
 const longest = 64
 
 // Trail holds the latest steps of one object. The zero value is empty.
 type Trail struct {
 	steps []states.Step
-	scale []float64 // variance of each place, px²
+	scale []float64 // localisation variance of each position, px²
 }
 
-// Step adds a step, with the variance of the places at its ends along an axis, px². It passes a full piece to keep.
+// Step adds a step, with the localisation variances at its ends along an axis, px². It passes a full piece to keep.
 func (t *Trail) Step(s states.Step, from, to float64, keep func(states.Segment)) {
 	if len(t.steps) == 0 {
 		t.scale = append(t.scale[:0], from)
@@ -39,7 +39,7 @@ func (t *Trail) Forget() { t.steps, t.scale = t.steps[:0], t.scale[:0] }
 func (t *Trail) segment() states.Segment {
 	s := states.Segment{Steps: append([]states.Step(nil), t.steps...), Weight: 1}
 	for _, v := range t.scale {
-		if !(v > 0) { // unknown for some place: treat all alike
+		if !(v > 0) { // unknown for one position: use equal variances
 			return s
 		}
 	}

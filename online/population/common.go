@@ -2,17 +2,17 @@ package population
 
 import "math"
 
-// commonMemory is the averaging time of the common motion in frames, about: a stage drifts over minutes, and one or two frames cannot resolve
-// 1 px/s. leastShared is the least number of objects with a common motion.
+// commonMemory is the approximate averaging time of the common motion in frames: a stage drifts over minutes, and one or two frames cannot resolve 1 px/s.
+// leastShared is the least number of objects with a common motion.
 const (
 	commonMemory = 50.0
 	leastShared  = 3
 )
 
-// Common is the velocity that the objects of a field share, px/s: of the stage, or of a flowing medium.
+// Common is the velocity that the objects of a field share, px/s, due to the stage or a flowing medium.
 //
-// The mean velocity of independent objects is zero to its standard error, by the spread between objects. Common shrinks the mean towards zero
-// by the fraction that is chance (James and Stein, positive part): v (1 - SE²/v²)⁺, so that no threshold decides.
+// The mean velocity of independent objects is zero within its standard error, which follows from the spread between objects. Common shrinks the mean towards
+// zero by the fraction that is due to chance, v (1 - SE²/v²)⁺ (James and Stein, positive part), so it needs no threshold.
 type Common struct {
 	X, Y float64 // px/s
 	SD   float64 // standard error per axis, px/s
@@ -22,7 +22,7 @@ type Common struct {
 	ss, tracks     float64
 }
 
-// Begin forgets the tracks and keeps the velocity.
+// Begin forgets the tracks but not the velocity.
 func (c *Common) Begin() { *c = Common{X: c.X, Y: c.Y, SD: c.SD} }
 
 // Add adds the recent motion of a track.

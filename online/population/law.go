@@ -1,11 +1,11 @@
 // The steps of a track
 //
-// A track's steps Δ along an axis follow a diffusion located with noise (Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014):
+// The steps Δ of a track along an axis are diffusion plus localisation noise (Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014):
 //
-//	E Δₙ²     = 2DΔt + 2(σ² - 2RDΔt)     Δt the time of a step, σ² the variance of a place, R = exposure/6Δt the blur by motion
+//	E Δₙ²     = 2DΔt + 2(σ² - 2RDΔt)     Δt the time of a step, σ² the localisation variance, R = exposure/6Δt the blur by motion
 //	E Δₙ Δₙ₊₁ = -(σ² - 2RDΔt)
 //
-// so that D = (<Δ²>/2 + <ΔΔ'>)/Δt whatever σ and R are. Of N steps, with ε = σ²/DΔt - 2R,
+// So D = (<Δ²>/2 + <ΔΔ'>)/Δt for any σ and R. For N steps, with ε = σ²/DΔt - 2R,
 //
 //	Var D = D² [(6 + 4ε + 2ε²)/N + 4(1+ε)²/N²]     along one axis
 
@@ -13,7 +13,7 @@ package population
 
 import "math"
 
-// axes is the number of the picture's axes.
+// axes is the number of axes of the picture.
 const axes = 2
 
 // sums are sums over a track's steps along both axes.
@@ -34,30 +34,29 @@ type Law struct {
 		x, y, t float64
 		known   bool
 	}
-	step struct { // the last step, if the place before it ended one
+	step struct { // the last step, known if the last position ended a step
 		x, y, weight float64
 		known        bool
 	}
 	recent struct{ x, y, seconds float64 } // Σ Δ and Σ Δt, with forgetting
 }
 
-// Place is a detection of an object.
+// Place is the position of a detection of an object.
 type Place struct {
 	X, Y, T float64 // px, s
-	Weight  float64 // probability of the step to here, 0 to 1
+	Weight  float64 // probability that the step to this position belongs to the object, 0 to 1
 }
 
-// Diffusion is a coefficient of diffusion with its 95 % interval, px²/s. It is NaN before there are two steps.
+// Diffusion is a coefficient of diffusion with its 95 % interval, px²/s. It is NaN before the second step.
 type Diffusion struct {
 	D, Low, High float64
-	Noise        float64 // sd of a place, px per axis, without the blur
+	Noise        float64 // localisation sd per axis without the blur, px
 }
 
 // Step is the motion of an object from one detection to the next, without the common motion.
 type Step struct{ X, Y, DT float64 } // px, s
 
-// Add adds a place at a time, s, and returns the step to it, or false if there is none. It subtracts the common velocity, px/s, from the step.
-// The step counts by its weight, the probability that it is this object's.
+// Add adds a position and returns the step to it, or false if there is none. It subtracts the common motion from the step. The step is weighted by p.Weight.
 func (l *Law) Add(p Place, common *Common) (step Step, ok bool) {
 	x, y, t, w := p.X, p.Y, p.T, p.Weight
 	if l.from.known && t > l.from.t {
@@ -89,7 +88,7 @@ func (l *Law) remember(dx, dy, dt float64) {
 	r.x, r.y, r.seconds = keep*r.x+dx, keep*r.y+dy, keep*r.seconds+dt
 }
 
-// Cut leaves out the step to the next place.
+// Cut omits the step to the next position.
 func (l *Law) Cut() { l.from.known, l.step.known = false, false }
 
 // Path returns the length of the object's path, px.
@@ -106,7 +105,7 @@ func (l *Law) Drift() (x, y float64) {
 	return l.dx / l.sums.seconds, l.dy / l.sums.seconds
 }
 
-// D returns the mean square of the steps as diffusion, px²/s, with the noise included; NaN without a step.
+// D returns the diffusion of the track, px²/s, or NaN without a step. After a single step it includes the noise.
 func (l *Law) D() float64 {
 	if l.sums.steps == 0 {
 		return math.NaN()
@@ -118,7 +117,7 @@ func (l *Law) D() float64 {
 	return max(d, 0)
 }
 
-// Diffusion returns the diffusion of the track. exposure is a frame's exposure, s. If the object runs, its mean velocity is subtracted.
+// Diffusion returns the diffusion of the track. exposure is the exposure time of a frame, s. If runs is true, the mean velocity is subtracted.
 func (l *Law) Diffusion(exposure float64, runs bool) Diffusion {
 	s := l.sums
 	if runs && s.steps > 1 {
@@ -127,7 +126,7 @@ func (l *Law) Diffusion(exposure float64, runs bool) Diffusion {
 	return s.diffusion(exposure)
 }
 
-// still returns the sums without the part of the mean velocity; the mean itself takes one step of N.
+// still returns the sums without the contribution of the mean velocity. Estimating the mean costs one of N steps.
 func (l *Law) still() sums {
 	s := l.sums
 	square := (l.dx*l.dx + l.dy*l.dy) / s.steps
@@ -136,14 +135,14 @@ func (l *Law) still() sums {
 	return s
 }
 
-// estimate returns D, the variance of a place including the blur, and the mean time of a step.
+// estimate returns D, the localisation variance including the blur, and the mean time of a step.
 func (s *sums) estimate() (d, noise, dt float64) {
 	dt = s.seconds / s.steps
 	noise = -s.crossed / s.pairs / axes
 	return (s.squares/s.steps/axes/2 - noise) / dt, noise, dt
 }
 
-// diffusion returns D with its interval by the covariances; the variance is at D itself.
+// diffusion returns D with its interval by the covariances. The variance is computed at the estimate of D.
 func (s *sums) diffusion(exposure float64) Diffusion {
 	if s.pairs < 1 {
 		return Diffusion{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
@@ -157,9 +156,9 @@ func (s *sums) diffusion(exposure float64) Diffusion {
 // normal95 is the 97.5 % point of a normal law.
 const normal95 = 1.96
 
-// sd returns the standard deviation of D by N steps along both axes.
+// sd returns the standard deviation of D for N steps along both axes.
 func (s *sums) sd(d, noise, dt float64) float64 {
-	// D² (6 + 4ε + 2ε²), ε = noise/DΔt, written so that D may be zero
+	// D² (6 + 4ε + 2ε²), ε = noise/DΔt, in a form in which D may be zero
 	d, e := max(d, 0), max(noise, 0)/dt
 	n := s.steps
 	return math.Sqrt(((6*d*d+4*d*e+2*e*e)/n + 4*(d+e)*(d+e)/(n*n)) / axes)

@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// film is the law of a Brownian track of n places, with D in px²/s, places located to noise px, dt s a frame of which a share is exposed.
+// film returns the Law of a Brownian track of n positions with diffusion d, px²/s, localisation sd noise, px, and frame interval dt, s. exposed is the
+// exposure as a fraction of a frame.
 func film(rng *rand.Rand, n int, d, noise, dt, exposed float64) *Law {
-	const parts = 20 // of a frame, over which the camera averages
+	const parts = 20 // simulation steps per frame
 	l, x, y := &Law{}, 0.0, 0.0
 	sd := math.Sqrt(2 * d * dt / parts)
 	for frame := range n {
@@ -24,14 +25,14 @@ func film(rng *rand.Rand, n int, d, noise, dt, exposed float64) *Law {
 	return l
 }
 
-// TestDiffusion: over 400 tracks the mean of D is the truth to 4 standard errors whatever the noise and the blur, the intervals hold it in 90 to 99 %, a
-// little less where eleven steps are too few for a normal law, and the noise is found to a tenth.
+// TestDiffusion: over 400 tracks the mean of D is right to 4 standard errors, whatever the noise and the blur. The intervals contain the truth in 90 to 99 %
+// of tracks, a little less for eleven steps, which are too few for a normal law. The noise is right to 15 %.
 func TestDiffusion(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		d, noise, exposed float64
 		frames            int
-		least             int // intervals of a hundred that hold the truth
+		least             int // least percentage of intervals that contain the truth
 	}{
 		{"no noise", 2, 0, 0, 60, 90},
 		{"noise as large as a step", 2, 0.2, 0, 60, 90},
@@ -54,13 +55,13 @@ func TestDiffusion(t *testing.T) {
 			mean := sum / tracks
 			se := math.Sqrt((square/tracks - mean*mean) / tracks)
 			if math.Abs(mean-c.d) > 4*se {
-				t.Errorf("mean D %.4f ± %.4f, the truth is %g", mean, se, c.d)
+				t.Errorf("mean D %.4f ± %.4f, expected %g", mean, se, c.d)
 			}
 			if held < tracks*c.least/100 || held > tracks*995/1000 {
-				t.Errorf("%d of %d intervals hold the truth", held, tracks)
+				t.Errorf("%d of %d intervals contain the truth", held, tracks)
 			}
 			if sd := math.Sqrt(noise / tracks); c.noise > 0 && c.frames > 50 && math.Abs(sd/c.noise-1) > 0.15 {
-				t.Errorf("noise %.3f px, the truth is %g", sd, c.noise)
+				t.Errorf("noise %.3f px, expected %g", sd, c.noise)
 			}
 		})
 	}
@@ -75,12 +76,12 @@ func TestStuck(t *testing.T) {
 			held++
 		}
 	}
-	if held < 93 { // 97.5 % expected, four standard errors less
-		t.Errorf("%d of 100 intervals hold zero", held)
+	if held < 93 { // 97.5 % expected, with some standard errors of tolerance
+		t.Errorf("%d of 100 intervals include zero", held)
 	}
 }
 
-// TestRuns: of an object that runs at 300 px/s the velocity is found to its standard error, and its diffusion is not that of the run.
+// TestRuns: for an object that runs at 300 px/s, the velocity is right within its standard error, and the diffusion does not include the run.
 func TestRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	l, x := &Law{}, 0.0
@@ -88,11 +89,11 @@ func TestRuns(t *testing.T) {
 		x += 3 + 0.2*rng.NormFloat64()
 		l.Add(Place{x + 0.1*rng.NormFloat64(), 0.1 * rng.NormFloat64(), float64(frame) * 0.01, 1}, &Common{})
 	}
-	if vx, vy := l.Drift(); math.Abs(vx-300) > 8 || math.Abs(vy) > 2 { // 0.2 px a step over 99 of them: 2 px/s; places to 0.1 px: 0.14
+	if vx, vy := l.Drift(); math.Abs(vx-300) > 8 || math.Abs(vy) > 2 { // 0.2 px per step over 99 steps: 2 px/s; localisation of 0.1 px: 0.14 px/s
 		t.Errorf("velocity %.1f, %.1f px/s", vx, vy)
 	}
-	if runs, still := l.Diffusion(0, true).D, l.Diffusion(0, false).D; runs > 3 || still < 100 { // 0.2²/2dt/2 = 1 an axis and 0
-		t.Errorf("D %.2f with the run taken off, %.2f without", runs, still)
+	if runs, still := l.Diffusion(0, true).D, l.Diffusion(0, false).D; runs > 3 || still < 100 { // 0.2²/2dt/2 = 1, from one axis with 2 and one with 0
+		t.Errorf("D %.2f without the run, %.2f with it", runs, still)
 	}
 }
 
@@ -104,15 +105,15 @@ func TestCut(t *testing.T) {
 	l.Cut()
 	l.Add(Place{100, 0, 2, 1}, &Common{})
 	if l.Steps() != 1 || l.Path() != 1 {
-		t.Errorf("%d steps, a path of %g", l.Steps(), l.Path())
+		t.Errorf("found %d steps and a path of %g, expected 1 and 1", l.Steps(), l.Path())
 	}
 	if e := l.Diffusion(0, false); !math.IsNaN(e.D) {
-		t.Errorf("D %g of one step, which says nothing of the noise", e.D)
+		t.Errorf("found D %g from one step, which gives no noise", e.D)
 	}
 }
 
-// TestCommon: a stage that drifts by 20 px/s is seen to a few standard errors among objects that diffuse, and objects that each go their own way share
-// nothing: what is left of a mean by chance is below its standard error.
+// TestCommon: a stage drift of 20 px/s is found among diffusing objects within a few standard errors. Objects with independent velocities have no common
+// motion: the remaining mean by chance is below its standard error.
 func TestCommon(t *testing.T) {
 	for _, drift := range []float64{0, 20} {
 		rng := rand.New(rand.NewPCG(11, 12))
@@ -120,7 +121,7 @@ func TestCommon(t *testing.T) {
 		for range 60 {
 			var l Law
 			x, y := 0.0, 0.0
-			vx, vy := 10*rng.NormFloat64(), 10*rng.NormFloat64() // its own
+			vx, vy := 10*rng.NormFloat64(), 10*rng.NormFloat64() // the object's own velocity
 			for frame := range 100 {
 				x, y = x+(drift+vx)*0.02+0.2*rng.NormFloat64(), y+vy*0.02+0.2*rng.NormFloat64()
 				l.Add(Place{x, y, float64(frame) * 0.02, 1}, &Common{})
@@ -132,10 +133,10 @@ func TestCommon(t *testing.T) {
 			t.Errorf("drift %g: found %.2f, %.2f ± %.2f px/s", drift, c.X, c.Y, c.SD)
 		}
 		if c.Begin(); c.tracks != 0 || math.Abs(c.X-drift) > 10 {
-			t.Errorf("begun anew: %+v", c)
+			t.Errorf("after Begin: %+v", c)
 		}
 		if c.End(); c.X != 0 {
-			t.Errorf("no tracks share %g px/s", c.X)
+			t.Errorf("without tracks, found a common motion of %g px/s", c.X)
 		}
 	}
 }

@@ -2,14 +2,14 @@ package regression
 
 import "math"
 
-// basis fixes the features' scale, (7): u = (x - c)/ρ.
+// basis holds the centre and the scale of the features, (7): u = (x - c)/ρ.
 type basis struct {
 	centre []float64 // c, the mean of x over time
 	scale  float64   // ρ, s^½
 	radius float64   // a
 }
 
-// newBasis takes c, ρ and a from the steps.
+// newBasis computes c, ρ and a from the steps.
 func newBasis(s *Steps) *basis {
 	b := &basis{centre: make([]float64, s.dim), scale: 1}
 	seconds, position := 0.0, func(dst, x []float64) { copy(dst, x) }
@@ -48,7 +48,7 @@ func (b *basis) scaled(dst, x []float64) {
 	}
 }
 
-// radialFactor returns ½(|u|² - a); times u it is the radial field.
+// radialFactor returns ½(|u|² - a), the factor of u in the radial field.
 func (b *basis) radialFactor(u []float64) float64 {
 	sum := 0.0
 	for _, v := range u {

@@ -1,17 +1,17 @@
 // A drift that changes
 //
-// With E the ln evidence of (8) and (10), of all K blocks of 20 steps or of some, the drift has changed after block k where
+// Let E be the ln evidence of (8) and (10) for some of the K blocks of 20 steps. The drift has changed after block k if
 //
 //	E(1..k) + E(k+1..K) - E(1..K) > ln(n · odds)                                              (13)
 //
-// A priori a change is as likely as none, and at each of the n places alike, 100 steps from either end at least. Affine drifts name the
-// three likeliest places, by prefix sums. In up to four dimensions all fields decide, because a jump between wells looks like a change to affine drifts. All
-// fields are compared only if affine drifts leave the odds at e^-6 or more. Noise is removed to first order only, hence the long odds.
+// A priori a change is as likely as none, and equally likely at each of the n candidate positions, at least 100 steps from either end. Affine drifts select
+// the three likeliest candidates, by prefix sums. In up to four dimensions all fields then decide, because a jump between wells looks like a change to affine
+// drifts. All fields are compared only if the odds by affine drifts are at least e^-6. Noise is removed to first order only, hence the long odds.
 //
-// At odds of 200 to 1 in a single test, of 40 springs whose centre moves by 1.7 of their spreads in both dimensions, 7 are found 300 latents later and 24 after
-// 1000; by 2.8 spreads, 24 and 36. Of 40 circles that reverse, 35 are found after 200 and 39 after 300. Of 520 noiseless paths of the laws of
-// online/onlinetest, with 500
-// or 2000 latents and no change, 2 had a false change (1 in 200 is allowed); of 120 across which σ of a spring becomes 1.5, 3 or ½, none had.
+// These are results of a single test at odds of 200 to 1. If the centre of a spring moves by 1.7 of its spreads in both dimensions, the change is found in 7
+// of 40 paths after 300 latents and in 24 after 1000; for 2.8 spreads, in 24 and 36. If a circle reverses, it is found in 35 of 40 paths after 200 latents
+// and in 39 after 300. Of 520 noiseless paths of the laws of online/onlinetest, with 500 or 2000 latents and no change, 2 had a false change (1 in 200 is
+// allowed). Of 120 paths in which σ of a spring becomes 1.5, 3 or ½, none had.
 
 package regression
 
@@ -25,14 +25,14 @@ import (
 
 // Limits for a change of the drift, (13).
 const (
-	changeBlock  = 20 // steps between two places where the law may change
-	changeDoubt  = -6 // ln odds for affine drifts, below which no other fields are tried
-	changePlaces = 3  // places that are examined more closely,
+	changeBlock  = 20 // steps between two candidates for a change
+	changeDoubt  = -6 // ln odds by affine drifts below which the other fields are not tried
+	changePlaces = 3  // number of candidates that all fields examine,
 	changeApart  = 5  // at least this many blocks apart
-	changeEnd    = 5  // least number of blocks on either side: a hundred steps, which any drift needs
+	changeEnd    = 5  // least number of blocks on either side: a hundred steps, the least from which a drift can be learnt
 )
 
-// prefixSums holds the sums for the evidence of affine drifts up to every changeBlock steps: G and b of 1 and u, for each dimension alike.
+// prefixSums holds the sums for the evidence of affine drifts after every changeBlock steps: G and b of 1 and u. G is the same for all dimensions.
 type prefixSums struct {
 	d      int
 	normal []*mat.SymDense // Σ Δt [1,u][1,u]', (1+d)×(1+d)
@@ -40,7 +40,7 @@ type prefixSums struct {
 	taus   [1 + priorLevels]float64
 }
 
-// newPrefixSums adds up the steps in units of the basis b, the last block's remainder included.
+// newPrefixSums adds up the steps in units of the basis b. The last entry includes an incomplete block.
 func newPrefixSums(s *Steps, b *basis) *prefixSums {
 	p := &prefixSums{d: s.dim}
 	normal, cross := mat.NewSymDense(1+s.dim, nil), mat.NewDense(1+s.dim, s.dim, nil)
@@ -64,7 +64,7 @@ func newPrefixSums(s *Steps, b *basis) *prefixSums {
 	return p
 }
 
-// evidence returns the log evidence of one affine drift between two entries: the mean over prior variances of the constants and of the slopes.
+// evidence returns the ln evidence of one affine drift between two entries, averaged over the prior variances of the constants and of the slopes.
 func (p *prefixSums) evidence(from, to int) float64 {
 	var normal mat.SymDense
 	var cross mat.Dense
@@ -85,7 +85,7 @@ func (p *prefixSums) evidence(from, to int) float64 {
 	return floats.LogSumExp(logs)
 }
 
-// logEvidence returns (8)'s ½b'Vb - ½ ln det K at given prior variances.
+// logEvidence returns ½b'Vb - ½ ln det K of (8) for the given prior variances.
 func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constant, slope float64) float64 {
 	root := func(i int) float64 {
 		if i == 0 {
@@ -112,7 +112,7 @@ func (p *prefixSums) logEvidence(normal *mat.SymDense, cross *mat.Dense, constan
 	return (mat.Sum(&solved) - float64(p.d)*factor.LogDet()) / 2
 }
 
-// gains returns the gain in log evidence of two affine drifts over one, in nats, for each possible place of a change, from changeEnd blocks on.
+// gains returns the gain in ln evidence of two affine drifts over one for each candidate of a change, from changeEnd blocks on.
 func (p *prefixSums) gains() (gains []float64) {
 	last := len(p.normal) - 1
 	whole := p.evidence(0, last)
@@ -122,7 +122,7 @@ func (p *prefixSums) gains() (gains []float64) {
 	return gains
 }
 
-// likeliest returns the places of the largest gains, none near another.
+// likeliest returns the indices of the largest gains, at least changeApart apart.
 func likeliest(gains []float64) (places []int) {
 	left := slices.Clone(gains)
 	for range changePlaces {
@@ -138,8 +138,8 @@ func likeliest(gains []float64) (places []int) {
 	return places
 }
 
-// changed returns the step before which the drift changed at these odds, or 0 if it did not, given the ln evidence of one drift for all steps. Affine drifts
-// find the candidates. A nonlinear drift looks like a change to them, so in up to maxRBFDim dimensions all fields decide.
+// changed returns the step before which the drift changed at the given odds, or 0 if it did not change. whole is the ln evidence of one drift for all steps.
+// Affine drifts find the candidates. To them, a nonlinear drift looks like a change, so in up to maxRBFDim dimensions all fields decide.
 func changed(s *Steps, whole, odds float64) (at int, err error) {
 	gains := newPrefixSums(s, newBasis(s)).gains()
 	places := math.Log(float64(len(gains)))
@@ -160,7 +160,7 @@ func changed(s *Steps, whole, odds float64) (at int, err error) {
 	return at, nil
 }
 
-// evidenceApart returns the ln evidence of one drift before a step and of another one from that step on.
+// evidenceApart returns the ln evidence of two drifts, one before step at and one from this step on.
 func evidenceApart(s *Steps, at int) (sum float64, err error) {
 	all := *s
 	all.longest = max(s.longest, floats.Sum(s.dt))

@@ -10,7 +10,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// turned are the steps of such a path.
+// turned returns the steps of a path whose drift changes from before to after at latent at.
 func turned(before, after onlinetest.Drift, sigma float64, at, n int, rng *rand.Rand) *Steps {
 	t := diffusion.NewTrack(2, n)
 	for k, z := range onlinetest.Turned([2]onlinetest.Drift{before, after}, sigma, at, n, rng) {
@@ -19,7 +19,7 @@ func turned(before, after onlinetest.Drift, sigma float64, at, n int, rng *rand.
 	return (&Whitener{active: []int{0, 1}, root: onlinetest.Repeat(1, 2)}).Steps(t)
 }
 
-// changeIn is where the drift of these steps changed, as a slice asks.
+// changeIn returns the step before which the drift changed, as a slice computes it.
 func changeIn(s *Steps) (int, error) {
 	s.weigh()
 	p, err := learntFrom(s)
@@ -29,8 +29,7 @@ func changeIn(s *Steps) (int, error) {
 	return changed(s, p.evidence, 200)
 }
 
-// TestChangeIsFound: a spring of 4/s whose centre moves by (1, 1), and a circle that reverses. Of 40 of each, 24 and 39 are found after 300
-// latents.
+// TestChangeIsFound: a spring of 4/s whose centre moves by (1, 1), and a circle that reverses. Of 40 changes each, 24 and 39 are found after 300 latents.
 func TestChangeIsFound(t *testing.T) {
 	aside := onlinetest.Towards(onlinetest.Repeat(4, 2), onlinetest.Repeat(1, 2))
 	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }
@@ -44,17 +43,17 @@ func TestChangeIsFound(t *testing.T) {
 			if at == 0 {
 				missed++
 			} else if at < 930 || at > 1070 {
-				t.Errorf("%s, seed %d: the change at 1000 is found at %d", name, seed, at)
+				t.Errorf("%s, seed %d: found the change at %d, expected 1000", name, seed, at)
 			}
 		}
 		if missed > 1 {
-			t.Errorf("%s: %d changes of 5 are missed", name, missed)
+			t.Errorf("%s: %d of 5 changes are missed", name, missed)
 		}
 	}
 }
 
-// A change of σ alone is none of the drift, whatever it does to the steps that are weighed, and what is learnt across it is as good as
-// before. Without a drift L_μ is 3.9 to 9; six paths of 1300 give 0.3 on average, with a scatter of 0.1.
+// A change of σ alone does not count as a change of the drift, and the drift learnt across it is as good as without it. With zero drift L_μ would be 3.9 to
+// 9; six paths of 1300 give 0.3 on average, with a standard error of 0.1.
 func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
 	suite.Calculation(t)
 	const paths = 6
@@ -72,7 +71,7 @@ func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
 				t.Fatal(err)
 			}
 			if at != 0 {
-				t.Errorf("σ of %g, seed %d: a change of the drift at %d", sigma, seed, at)
+				t.Errorf("σ of %g, seed %d: found a change of the drift at %d", sigma, seed, at)
 			}
 			mu, law := make([]float64, 2), make([]float64, 2)
 			for k := range s.Len() {
@@ -89,7 +88,7 @@ func TestDiffusionChangeIsNoDriftChange(t *testing.T) {
 	}
 }
 
-// σ is measured part by part: the cut is within a block or two of where σ changed, and the weighed steps are of σ = 1 on either side.
+// σ is estimated per segment: the cut is within two blocks of the change of σ, and the weighted steps have σ = 1 on either side.
 func TestStepsAreWeighedByTheirOwnDiffusion(t *testing.T) {
 	s := turned(onlinetest.Spring, onlinetest.Spring, 1.5, 500, 1000, onlinetest.Rand(9))
 	cuts := s.segments()
@@ -99,13 +98,13 @@ func TestStepsAreWeighedByTheirOwnDiffusion(t *testing.T) {
 	before := s.square(cuts[0], s.Len()) / float64(2*(s.Len()-cuts[0]))
 	dt := s.dt[700]
 	s.weigh()
-	if got := dt / s.dt[700]; math.Abs(got/before-1) > 1e-12 || math.Abs(before-2.25) > 0.4 { // √(2/1000)·2.25 = 0.1 is its scatter
-		t.Errorf("a step's time is divided by %.3f, σ² measured there is %.3f, want 2.25", got, before)
+	if got := dt / s.dt[700]; math.Abs(got/before-1) > 1e-12 || math.Abs(before-2.25) > 0.4 { // standard error √(2/1000)·2.25 = 0.1
+		t.Errorf("a step's time is divided by %.3f, and σ² of its segment is %.3f, want 2.25", got, before)
 	}
 }
 
-// Without a change none is found, nonlinear laws and jumps between wells included: 200 to 1 came about by chance on two films of 520, of 500 and
-// 2000 latents. So of 39 films one may be misjudged.
+// Without a change none is found, even for nonlinear laws and jumps between wells. Odds of 200 to 1 occurred by chance in 2 of 520 films of 500 and 2000
+// latents. So one of the 39 films here may have a false change.
 func TestNoChangeWhereThereIsNone(t *testing.T) {
 	suite.Calculation(t)
 	wrong := 0
@@ -123,17 +122,17 @@ func TestNoChangeWhereThereIsNone(t *testing.T) {
 		}
 	}
 	if wrong > 1 {
-		t.Errorf("a change is found on %d films of 39", wrong)
+		t.Errorf("a change is found in %d of 39 films", wrong)
 	}
 }
 
-// A part of the steps of a noisy path is learnt from as the path itself would be that began there: the filter's memory of what was before
-// must not look like a drift.
+// A drift learnt from a part of a noisy path's steps equals the drift learnt from a path that begins there. The filter's memory of earlier latents must not
+// look like a drift.
 func TestPartOfSteps(t *testing.T) {
 	s := onlinetest.Named("balls OU")
 	seen, _ := s.Film(600, 1, onlinetest.Rand(5))
 	for i := range seen {
-		seen[i].Mean[0] += 5 // far from 0, which a memory of nothing would be
+		seen[i].Mean[0] += 5 // far from 0, the state of an empty filter
 	}
 	for _, from := range []int{300, 500} {
 		part, err := learntFrom(stepsOf(s, seen, 1).part(from, 599))
@@ -144,9 +143,9 @@ func TestPartOfSteps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The filters differ for some ten steps of hundreds: evidence by a nat or two.
+		// The two filters differ in about ten of hundreds of steps, and the evidence by one or two nats.
 		if math.Abs(part.evidence-anew.evidence) > 3 {
-			t.Errorf("from %d: ln evidence %.1f, anew %.1f", from, part.evidence, anew.evidence)
+			t.Errorf("from step %d: ln evidence %.1f, for a new path %.1f", from, part.evidence, anew.evidence)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// Draws have the posterior's mean, within five standard errors, in every kind of law.
+// The mean of random drifts equals the posterior's mean within five standard errors, for every kind of law.
 func TestDrawsHaveTheMean(t *testing.T) {
 	const n = 2000
 	for _, name := range []string{"balls circle", "5 balls OU", "Wasserstein double well", "ball + Wasserstein OU"} {
@@ -29,14 +29,14 @@ func TestDrawsHaveTheMean(t *testing.T) {
 		}
 		for i := range mean {
 			if se := math.Sqrt((square[i] - mean[i]*mean[i]) / n); math.Abs(mean[i]-want[i]) > 5*se {
-				t.Errorf("%s, coordinate %d: draws have the mean %g ± %g, the posterior %g", name, i, mean[i], se, want[i])
+				t.Errorf("%s, coordinate %d: the random drifts have the mean %g ± %g, the posterior %g", name, i, mean[i], se, want[i])
 			}
 		}
 	}
 }
 
-// The draws of a spring know that its centre is not the mean place of the latents: there the drift is 1/√T uncertain. 400 draws tell that to 3 %; where no
-// field but constants is on, it is less, and where their prior counts, their mean adds to it.
+// The random drifts for a spring include the distance between its centre and the mean of the latents: at the mean, the drift has an uncertainty of 1/√T. 400
+// random drifts give it to 3 %. Combinations without other groups reduce it, and a prior on the constants adds their mean.
 func TestDrawsDoubtTheCentre(t *testing.T) {
 	const n = 400
 	s := onlinetest.Named("balls OU")
@@ -51,6 +51,6 @@ func TestDrawsDoubtTheCentre(t *testing.T) {
 		square += (got[0]*got[0] + got[1]*got[1]) / (2 * n)
 	}
 	if sd, want := math.Sqrt(square), 1/math.Sqrt(p.seconds); sd < 0.9*want || sd > 1.2*want {
-		t.Errorf("the drift at the mean place is %.3f uncertain, expected %.3f", sd, want)
+		t.Errorf("the drift at the mean position has an uncertainty of %.3f, expected %.3f", sd, want)
 	}
 }

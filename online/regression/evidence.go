@@ -13,17 +13,17 @@ import (
 
 // Prior of the groups, (10).
 const (
-	priorLevels  = 3      // possible sizes of a group, besides none
+	priorLevels  = 3      // possible sizes of a group, besides zero
 	noDriftPrior = 1. / 3 // probability that there is no drift
 )
 
-// priorVariances returns 0 and the prior variances of a group's coefficients, for a clip of this length.
+// priorVariances returns 0 and the prior variances of a group's coefficients, for a recording of the given length.
 func priorVariances(seconds float64) [1 + priorLevels]float64 {
 	unit := 10 / seconds
 	return [1 + priorLevels]float64{0, 0.2 * unit, 2 * unit, 20 * unit}
 }
 
-// logPrior returns the log prior of k given groups of n, each at a given variance above 0.
+// logPrior returns the ln prior probability that a particular choice of k of n groups is on, each with a particular variance above 0.
 func logPrior(k, n int) float64 {
 	if k == 0 {
 		return math.Log(noDriftPrior)
@@ -32,12 +32,12 @@ func logPrior(k, n int) float64 {
 	return math.Log(1-noDriftPrior) - math.Log(choices)
 }
 
-// option is one choice of prior variances for groups that are coupled to the radial field only: the constants, the linear fields, or the radial basis functions
-// of one length scale. Its V, b, G exclude the radial field; g is G between its fields and the radial one.
+// option is one choice of prior variances for fields that are coupled to the radial field only: the constants, the linear fields, or the radial basis
+// functions of one length scale. Its V, b and G exclude the radial field. g is G between its fields and the radial field.
 type option struct {
-	on             int       // groups that are on
-	prior          float64   // log probability of its length scale
-	rbf            *rbf      // nil if there are none
+	on             int       // number of groups that are on
+	prior          float64   // ln probability of its length scale
+	rbf            *rbf      // nil without radial basis functions
 	logDet         float64   // ln det K
 	mean, coupling []float64 // Vb, Vg
 	bb, bg, gg     float64   // b'Vb, b'Vg, g'Vg
@@ -47,7 +47,7 @@ type option struct {
 	sample func(dst []float64, rng *rand.Rand) // adds a draw of N(0, V); nil if all groups are off
 }
 
-// complete completes an option that has mean and coupling.
+// complete computes bb, bg and gg of an option from its mean and coupling.
 func (o option) complete(b, g []float64) option {
 	o.bb, o.bg, o.gg = floats.Dot(b, o.mean), floats.Dot(b, o.coupling), floats.Dot(g, o.coupling)
 	return o
@@ -96,7 +96,7 @@ func linearOptions(m *moments, l *linear) []option {
 	return options
 }
 
-// rbfOptions returns the option without radial basis functions, and one per length scale.
+// rbfOptions returns the option without radial basis functions, and one option per length scale and variance.
 func rbfOptions(clip float64, all []*rbf) []option {
 	options := []option{{}}
 	taus := priorVariances(clip)
@@ -120,17 +120,17 @@ func rbfOptions(clip float64, all []*rbf) []option {
 	return options
 }
 
-// count returns how many of the variances are not 0.
+// count returns the number of variances that are not 0.
 func count(tau ...float64) int {
 	return len(slices.DeleteFunc(tau, func(t float64) bool { return t == 0 }))
 }
 
-// mostOn returns the number of groups in the options.
+// mostOn returns the largest number of groups that are on in an option.
 func mostOn(options []option) int {
 	return slices.MaxFunc(options, func(a, b option) int { return a.on - b.on }).on
 }
 
-// average adds the mean coefficients over all combinations, of the fields that o is about, to dst.
+// average adds o's contribution to the mean coefficients over all combinations to dst.
 func (o *option) average(dst []float64) {
 	if o.on > 0 {
 		floats.AddScaled(dst, o.share, o.mean)
@@ -138,14 +138,14 @@ func (o *option) average(dst []float64) {
 	}
 }
 
-// mixture is every combination of options with a prior of the radial field.
+// mixture holds all combinations of options with a prior of the radial field.
 type mixture struct {
 	options          [3][]option // options of the constants, the linear fields and the radial basis functions
 	taus             [1 + priorLevels]float64
 	radialB, radialG float64   // b and G of the radial field
-	radial           float64   // its coefficient's posterior mean
-	evidence         float64   // ln of it, over all combinations
-	logs             []float64 // of it and the prior, for each
+	radial           float64   // posterior mean of the radial coefficient
+	evidence         float64   // ln evidence over all combinations
+	logs             []float64 // ln evidence plus ln prior of each combination
 }
 
 // newMixture weighs every combination by its evidence.
@@ -161,7 +161,7 @@ func newMixture(m *moments, l *linear, all []*rbf) *mixture {
 // combination is one member of a mixture. The radial coefficient has this mean, and the options' mean is reduced by mean·coupling.
 type combination struct {
 	at          [3]int // its options
-	on          int    // groups that are on
+	on          int    // number of groups that are on
 	mean        float64
 	variance    float64 // variance of the radial coefficient
 	logEvidence float64
@@ -182,7 +182,7 @@ func (x *mixture) all(yield func(c combination) bool) {
 	}
 }
 
-// combine eliminates everything but the radial coefficient, whose K is then a number.
+// combine eliminates all coefficients except the radial one, whose K is then a number.
 func (x *mixture) combine(at [3]int, tau float64) combination {
 	c, l, b := &x.options[0][at[0]], &x.options[1][at[1]], &x.options[2][at[2]]
 	k := 1 + tau*max(0, x.radialG-c.gg-l.gg-b.gg)
@@ -192,7 +192,7 @@ func (x *mixture) combine(at [3]int, tau float64) combination {
 		logEvidence: (c.bb + l.bb + b.bb - c.logDet - l.logDet - b.logDet + mean*pull - math.Log(k)) / 2}
 }
 
-// weigh adds up the posterior probabilities, by option.
+// weigh computes the posterior probability of each option.
 func (x *mixture) weigh() {
 	groups := 1
 	for _, options := range x.options {

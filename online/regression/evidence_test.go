@@ -10,14 +10,14 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// column is a field, as one column of the regression, with the variance of its coefficient.
+// column is a field as one column of the regression, with the prior variance of its coefficient.
 type column struct {
-	field    []float64 // n×d, where each step began
-	averaged []float64 // n×d, what of it moves the innovation
+	field    []float64 // n×d, at the start of each step
+	averaged []float64 // n×d, the average that acts on the innovation
 	tau      float64
 }
 
-// average is what the steps make of values at every place where one began, n×width.
+// average returns the averages that Steps.averaged makes from values at the starts of the steps, n×width.
 func average(s *Steps, values []float64) []float64 {
 	width, k, out := len(values)/s.Len(), 0, []float64{}
 	for _, mean := range s.averaged(width, func(dst, _ []float64) {
@@ -29,7 +29,7 @@ func average(s *Steps, values []float64) []float64 {
 	return out
 }
 
-// columns are doc.go's (10) to (9) written out for one choice of prior variances: constant, dilation, rotation, shear, radial, bump.
+// columns returns the fields (7) and (9) for one choice of prior variances: constant, dilation, rotation, shear, radial, bump.
 func columns(s *Steps, b *basis, f *rbf, tau [6]float64) (all []column) {
 	d, n := s.dim, s.Len()
 	u := mat.NewDense(n, d, nil)
@@ -78,8 +78,8 @@ func columns(s *Steps, b *basis, f *rbf, tau [6]float64) (all []column) {
 	return all
 }
 
-// scalars are the whitened kernel at every step less its least-squares fit by [1,u], n×rank: where it began, and averaged. The fit is of
-// averages, each weighed by its time.
+// scalars returns the whitened kernel at every step minus its least-squares fit by [1,u], n×rank: at the start of the step, and averaged. The fit uses
+// averages, each weighted by its time.
 func scalars(s *Steps, f *rbf, u *mat.Dense) (at, averaged *mat.Dense) {
 	n, size := s.Len(), f.points.RawMatrix().Rows
 	k, affine := mat.NewDense(n, size, nil), mat.NewDense(n, 1+s.dim, nil)
@@ -117,8 +117,7 @@ func scalars(s *Steps, f *rbf, u *mat.Dense) (at, averaged *mat.Dense) {
 	return at, averaged
 }
 
-// regress gives the log evidence of the columns with variance and the mean drift where the steps began, (8), by one
-// factorisation.
+// regress returns the ln evidence of the columns with a variance above 0, and the mean drift at the starts of the steps, (8), by one factorisation.
 func regress(t *testing.T, s *Steps, all []column) (logEvidence float64, drift []float64) {
 	t.Helper()
 	n, d := s.Len(), s.dim
@@ -147,7 +146,7 @@ func regress(t *testing.T, s *Steps, all []column) (logEvidence float64, drift [
 	}
 	var factor mat.Cholesky
 	if !factor.Factorize(k) {
-		t.Fatal("K is not positive")
+		t.Fatal("K is not positive definite")
 	}
 	var b, w, mu mat.VecDense
 	b.MulVec(psi, mat.NewVecDense(n*d, moved))
@@ -158,9 +157,8 @@ func regress(t *testing.T, s *Steps, all []column) (logEvidence float64, drift [
 	return mat.Dot(&b, &w)/2 - factor.LogDet()/2, mu.RawVector().Data
 }
 
-// TestClosedFormsAgainstRegression: every part of (11) that is solved in closed form, in combinations that leave none out, equals the
-// plain regression on all features at once, in noise or without. Features of a kernel's smallest eigenvalues cost five digits of the
-// sixteen.
+// TestClosedFormsAgainstRegression: the closed forms equal the plain regression on all features at once, with and without noise, for combinations that cover
+// every option. Features of a kernel's smallest eigenvalues cost five of the sixteen digits.
 func TestClosedFormsAgainstRegression(t *testing.T) {
 	for name, r := range map[string]float64{"Wasserstein double well": 2, "balls circle": 0, "ball + Wasserstein anisotropic": 1, "5 balls OU": 0.5} {
 		s := onlinetest.Named(name)
@@ -197,13 +195,13 @@ func TestClosedFormsAgainstRegression(t *testing.T) {
 			}
 			got := alone(x, c, q, rbfs, b, all)
 			if gap := floats.Distance(got, drift, math.Inf(1)); gap > 1e-6*(1+floats.Norm(drift, math.Inf(1))) {
-				t.Errorf("%s, τ² = %v: drift is %g off", name, tau, gap)
+				t.Errorf("%s, τ² = %v: the drift has an error of %g", name, tau, gap)
 			}
 		}
 	}
 }
 
-// alone is the drift at the steps by one combination.
+// alone returns the drift at the steps for one combination.
 func alone(x *mixture, c combination, q *mat.Dense, rbfs []*rbf, b *basis, s *Steps) []float64 {
 	only := &mixture{radial: c.mean}
 	for part, i := range c.at {
@@ -223,7 +221,7 @@ func alone(x *mixture, c combination, q *mat.Dense, rbfs []*rbf, b *basis, s *St
 	return out
 }
 
-// TestPriorAddsUp: over every choice of sizes for every set of groups.
+// TestPriorAddsUp: the prior probabilities over all sizes of all sets of groups add up to 1.
 func TestPriorAddsUp(t *testing.T) {
 	for n := 3; n <= 6; n++ {
 		sum := 0.0
@@ -235,7 +233,7 @@ func TestPriorAddsUp(t *testing.T) {
 			sum += math.Exp(logPrior(k, n)) * math.Pow(priorLevels, float64(k))
 		}
 		if math.Abs(sum-1) > 1e-12 {
-			t.Errorf("%d groups: %g", n, sum)
+			t.Errorf("%d groups: the prior adds up to %g", n, sum)
 		}
 	}
 }

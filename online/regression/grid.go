@@ -15,13 +15,13 @@ import (
 // Size and extent of the displayed grid.
 const (
 	gridLine   = 25  // points if one dimension moves
-	gridSide   = 11  // points a side if more move
-	gridSpan   = 2.5 // spreads of the latents on either side of their mean
-	gridDraws  = 64  // random drifts behind the standard errors, which are then known to 9 %
-	gridScarce = 10  // latents within half a spread of a point below which it counts as scarce
+	gridSide   = 11  // points per side if more dimensions move
+	gridSpan   = 2.5 // extent on either side of the latents' mean, in their spreads
+	gridDraws  = 64  // random drifts for the standard errors, which then have an error of 9 %
+	gridScarce = 10  // a point with fewer latents within half a spread counts as scarce
 )
 
-// layOut evaluates the drift on a plane of the first two dimensions that move, or on the only one, and returns nil if none moves. p is the
+// layOut evaluates the drift on a plane of the first two dimensions that move, or on a line if only one moves. It returns nil if none moves. p is the
 // posterior of the correction. carried is the drift including the correction.
 func layOut(p *Posterior, t *diffusion.Track, carried *drift.Field, rng *rand.Rand) *latent.Field {
 	active := p.Active()
@@ -52,7 +52,7 @@ func layOut(p *Posterior, t *diffusion.Track, carried *drift.Field, rng *rand.Ra
 	return f
 }
 
-// lattice returns the grid's points, in spreads from the mean, the first axis slowest.
+// lattice returns the grid's points, in spreads from the mean. The first axis varies slowest.
 func lattice(axes int) (points [][]float64) {
 	if axes == 1 {
 		for i := range gridLine {
@@ -88,7 +88,7 @@ func pick(x []float64, axes []int) (out []float64) {
 	return out
 }
 
-// ArchiveField reads or writes a field. It returns the field read, or f.
+// ArchiveField reads or writes a field. It returns the field that it read, or f.
 func ArchiveField(a *archive.Codec, f *latent.Field, dim int) *latent.Field {
 	var axes, points uint64
 	if f != nil {

@@ -10,16 +10,16 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// The standard errors are honest: over three films of each law, with noise and without, the published drift is off by one of them in the mean square at
-// points where latents were seen. A film has few degrees of freedom, so that an honest figure of all scatters by a tenth; a law's prior is not its truth,
-// hence more. A single law's figure is from 0.2, where there is no drift, to 2.
+// The standard errors are honest: over three films of each law, with and without noise, the mean square error of the published drift is one squared standard
+// error at points that latents visited. A film has few degrees of freedom, so the value over all films scatters by a tenth, and by more because the prior
+// does not match the laws. For single laws it is between 0.2, without a drift, and 2.
 func TestFieldKnowsItsError(t *testing.T) {
 	suite.Long(t)
 	const films = 3
 	for _, r := range []float64{0, 1} {
 		whole, laws := 0.0, 0.0
 		for _, s := range onlinetest.Scenes {
-			if len(s.From) > 4 { // 600 latents are too few there
+			if len(s.From) > 4 { // 600 latents are too few in so many dimensions
 				continue
 			}
 			square, points, scarce := 0.0, 0.0, 0
@@ -48,14 +48,14 @@ func TestFieldKnowsItsError(t *testing.T) {
 			whole, laws = whole+square/points, laws+1
 		}
 		if off := math.Sqrt(whole / laws); off < 0.8 || off > 1.15 {
-			t.Errorf("r %g: the drift is off by %.2f standard errors in the mean square", r, off)
+			t.Errorf("r %g: RMS error of %.2f standard errors", r, off)
 		} else {
 			t.Logf("r %g: errors of %.2f standard errors", r, off)
 		}
 	}
 }
 
-// fieldOf is the drift laid out after a film of 600 latents of a law, and their mean.
+// fieldOf returns the grid of the drift after a film of 600 latents of a law, and the mean of the latents.
 func fieldOf(s onlinetest.Scene, r float64, film uint64) (*latent.Field, []float64) {
 	seen, _ := s.Film(600, r, onlinetest.Rand(4000+film))
 	d := len(s.From)

@@ -1,20 +1,20 @@
 // Too few dimensions
 //
-// If the latents contain everything that moves them, the residuals of the steps (12), e = (Δx - μΔt)/√Δt, are white. A coordinate that
-// they do not show makes e remember. Of a memory of τ steps and the share a of the variance
+// If the latents contain everything that moves them, the residuals of the steps (12), e = (Δx - μΔt)/√Δt, are white. A hidden coordinate, which the latents
+// do not show, correlates successive e. If it has a memory of τ steps and the share a of the variance,
 //
 //	e = √a x + √(1-a) w;  x ← φx + √(1-φ²) w';  φ = exp(-1/τ);  w, w' ~ N(0, 1)                (21)
 //
-// and Λ, its likelihood ratio against e = w, comes from a Kalman filter of x. Both have the same variance, so an error in σ² matters little. Hidden is the mean
+// and a Kalman filter of x gives Λ, the likelihood ratio of (21) to e = w. Both have the same variance, so an error in σ² matters little. Hidden is the mean
 //
 //	Λ̄ over τ = 8, 16, .. 256,  aτ = 1, 4,  and one of the dimensions or all of them             (22)
 //
-// of the steps since the drift last changed. White e make it larger than k at most once in k times. Refinement asks every 50 frames or less
-// often, so too_few_dimensions, which begins where 50 Λ̄ exceeds A and is over below A/100, is false once in A frames at most. The actual rate is far lower,
-// because the drift was learnt from the same steps and contains some of their correlation. Of 288 recordings of two springs, circles, double wells and constant
-// drifts, 1000 and 4000 frames long, r from 0 to 9, the largest Λ̄ was 2.0; A = 1e5 needs 2000 and the least A 20. Of 56 noiseless ones of the paper's laws and
-// of double wells in six dimensions it was 0.4. A motion that a law of the latents alone explains is not
-// detected: latents on a spring that closely follow the hidden variable nearly have such a law.
+// over the steps since the drift last changed. For white e, it exceeds k at most once in k times. Refinement computes it every 50 frames or less often.
+// too_few_dimensions begins at 50 Λ̄ > A and ends at A/100, so it is false at most once in A frames. The actual rate is far lower, because the drift was
+// learnt from the same steps and explains some of their correlation. In 288 recordings of two springs, circles, double wells and constant drifts, 1000 and
+// 4000 frames long, r from 0 to 9, the largest Λ̄ was 2.0; A = 1e5 needs 2000, and the smallest A needs 20. In 56 noiseless recordings of the paper's laws
+// and of double wells in six dimensions it was 0.4. A hidden coordinate stays undetected if a law of the latents alone explains the motion: latents on a
+// spring that closely follow the hidden coordinate nearly have such a law.
 
 package regression
 
@@ -27,13 +27,12 @@ import (
 
 // Memories and shares of a hidden coordinate, (22).
 var (
-	hiddenMemories = [...]float64{8, 16, 32, 64, 128, 256} // steps after which little of its earlier position is left
-	hiddenPowers   = [...]float64{1, 4}                    // its share of a step's variance, times that memory
+	hiddenMemories = [...]float64{8, 16, 32, 64, 128, 256} // memory τ in steps
+	hiddenPowers   = [...]float64{1, 4}                    // its share a of a step's variance, times τ
 )
 
-// Hidden returns the likelihood ratio of the steps between a hidden coordinate that moves them, and the mean drift with white noise alone. It is the mean over
-// the
-// coordinate's memory and share, and over moving one dimension or all.
+// Hidden returns the likelihood ratio of a hidden coordinate that moves the latents to the mean drift with white noise alone. It averages over the
+// coordinate's memory and share, and over an effect on one dimension or on all.
 func (p *Posterior) Hidden(s *Steps) float64 {
 	left, sum := p.residuals(s), 0.0
 	for _, memory := range hiddenMemories {
@@ -48,13 +47,13 @@ func (p *Posterior) Hidden(s *Steps) float64 {
 	return sum / float64(2*len(hiddenMemories)*len(hiddenPowers))
 }
 
-// mostRatio bounds a likelihood ratio.
+// mostRatio is the upper bound of a likelihood ratio.
 const mostRatio = 1e10
 
 // ratio returns the likelihood ratio with the logarithm l.
 func ratio(l float64) float64 { return min(math.Exp(l), mostRatio) }
 
-// residuals returns the steps less the mean drift, n×d, each dimension in units of its root mean square.
+// residuals returns the steps minus the mean drift, n×d, each dimension in units of its root mean square.
 func (p *Posterior) residuals(s *Steps) *mat.Dense {
 	left, square := mat.NewDense(s.Len(), s.dim, nil), make([]float64, s.dim)
 	for k, mu := range s.averaged(s.dim, p.whitenedDrift) {
@@ -71,7 +70,7 @@ func (p *Posterior) residuals(s *Steps) *mat.Dense {
 	return left
 }
 
-// coloured is, for each column of e, the log likelihood ratio of (21) against white noise.
+// coloured returns, for each column of e, the log likelihood ratio of (21) to white noise.
 func coloured(e *mat.Dense, memory, share float64) []float64 {
 	n, d := e.Dims()
 	logs, x := make([]float64, d), make([]float64, d)

@@ -10,7 +10,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestColouredIsItsDefinition: the recursion gives the densities of the whole series.
+// TestColouredIsItsDefinition: the recursion gives the same densities as the joint law of the whole series.
 func TestColouredIsItsDefinition(t *testing.T) {
 	const n, memory, share = 30, 8, 0.3
 	e, white, coloured30 := mat.NewDense(n, 1, onlinetest.Normals(n, onlinetest.Rand(1))), mat.NewSymDense(n, nil), mat.NewSymDense(n, nil)
@@ -25,7 +25,7 @@ func TestColouredIsItsDefinition(t *testing.T) {
 	for covariance, sign := range map[*mat.SymDense]float64{white: -1, coloured30: 1} {
 		law, ok := distmv.NewNormal(make([]float64, n), covariance, nil)
 		if !ok {
-			t.Fatal("not a covariance")
+			t.Fatal("the covariance is not positive definite")
 		}
 		want += sign * law.LogProb(e.RawMatrix().Data)
 	}

@@ -14,10 +14,9 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestMemoryWithFewTransitions: of latents that nearly all began a trajectory there is little to learn, and below two transitions nothing: the
-// drift stays as it was.
+// TestMemoryWithFewTransitions: if nearly every latent begins a trajectory, there is little to learn. Below two transitions the drift stays as it was.
 func TestMemoryWithFewTransitions(t *testing.T) {
-	for _, dim := range []int{1, 5} { // with radial basis functions and without
+	for _, dim := range []int{1, 5} { // with and without radial basis functions
 		found, activity := make([]diffusion.Estimate, dim), make([]latent.Activity, dim)
 		for i := range found {
 			found[i], activity[i] = diffusion.Estimate{V: 1}, latent.Active
@@ -40,13 +39,13 @@ func TestMemoryWithFewTransitions(t *testing.T) {
 		for transitions := range 3 {
 			l := slice(learnt, transitions)
 			if kept := l.correction == learnt.correction; l.failed > 0 || kept != (transitions < 2) {
-				t.Errorf("%d dimensions, %d transitions: %d slices failed, the drift was kept: %v", dim, transitions, l.failed, kept)
+				t.Errorf("%d dimensions, %d transitions: %d slices failed, the drift stayed: %v", dim, transitions, l.failed, kept)
 			}
 		}
 	}
 }
 
-// A slice that is cancelled ends soon, and a later one of the same learner is as if it had not been.
+// A cancelled slice ends soon and does not affect a later slice of the same learner.
 func TestCancelledSlice(t *testing.T) {
 	l, j := doubleWell()
 	w := new(drift.Cancel)
@@ -57,14 +56,14 @@ func TestCancelledSlice(t *testing.T) {
 	again := l.After(j)
 	l, j = doubleWell()
 	if fresh := l.After(j); !reflect.DeepEqual(again.correction, fresh.correction) {
-		t.Error("the slice after one that was cancelled learns something else")
+		t.Error("the slice after a cancelled slice gives a different result")
 	}
 }
 
-// A learner is saved while a slice begins from it; the race detector watches.
+// A learner can be saved while a slice starts from it. The race detector checks this.
 func TestSavedBesideASlice(t *testing.T) {
 	l, j := doubleWell()
-	l = l.After(j) // there are banks of what memory gives up
+	l = l.After(j) // now l.before has learnt from latents that left memory
 	want := archive.NewWriter(nil)
 	l.Archive(want)
 	var slice sync.WaitGroup
@@ -72,13 +71,13 @@ func TestSavedBesideASlice(t *testing.T) {
 	for range 20 {
 		saved, learner := archive.NewWriter(nil), *l // as Worker.Archive does
 		if learner.Archive(saved); !bytes.Equal(saved.Bytes(), want.Bytes()) {
-			t.Fatal("saved again it is another")
+			t.Fatal("saved during a slice, the learner differs")
 		}
 	}
 	slice.Wait()
 }
 
-// doubleWell is a slice's job of 1000 latents of a nonlinear law, and the learner that it begins from.
+// doubleWell returns a job of 1000 latents of a nonlinear law, and the learner that the slice starts from.
 func doubleWell() (*Learner, Job) {
 	s := onlinetest.Named("Wasserstein double well")
 	seen, _ := s.Film(1000, 0, onlinetest.Rand(5))
@@ -89,12 +88,12 @@ func doubleWell() (*Learner, Job) {
 	return l, Job{In: in, Found: []diffusion.Estimate{{V: 1}}, Activity: []latent.Activity{latent.Active}}
 }
 
-// TestBanksOfASlice: the banks that a slice leaves are those of all latents taken in, also of those that memory has given up: a transition each, but where a
-// trajectory began; the slice finds σ² of a whirl that moves it by twice what diffusion does, from its first latents on.
+// TestBanksOfASlice: the banks of a slice include all latents so far, also latents that left memory. Each latent adds a transition unless it begins a
+// trajectory. From the first latents on, the slice finds σ² of a whirl whose drift moves a latent by twice as much as diffusion.
 func TestBanksOfASlice(t *testing.T) {
 	const replay, part, parts = 300, 200, 5
 	l := NewLearner(Config{Dim: 2, Replay: replay, AlarmFrames: 1e5})
-	found, activity := []diffusion.Estimate{{V: 16}, {V: 16}}, []latent.Activity{latent.Active, latent.Active} // the whirl's drift taken for diffusion
+	found, activity := []diffusion.Estimate{{V: 16}, {V: 16}}, []latent.Activity{latent.Active, latent.Active} // as if the whirl's drift were diffusion
 	rng, z, n := onlinetest.Rand(9), [2]float64{1, 0}, 0
 	rho, sin, cos := math.Exp(-0.5*onlinetest.Step), math.Sin(0.19), math.Cos(0.19)
 	for range parts {
@@ -120,7 +119,7 @@ func TestBanksOfASlice(t *testing.T) {
 			t.Errorf("%d latents: the banks have %g transitions, expected %g", n, b.Transitions, want)
 		}
 		for i, d := range b.Found {
-			if math.Abs(d.V-1) > 0.35 { // 200 transitions know σ² to a tenth, and three fields' drift is learnt from the same
+			if math.Abs(d.V-1) > 0.35 { // 200 transitions give σ² to a tenth, and the coefficients of three fields are learnt from the same transitions
 				t.Errorf("%d latents: σ²%d is %.2f, expected 1", n, i+1, d.V)
 			}
 		}

@@ -8,15 +8,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// linear holds the posterior of the fields w_ij u_j e_i under group priors, in the frame of the axes Q, in which Σ Δt u u' is diag(λ).
-// There the groups separate: w_ij and w_ji are coupled to each other only, as a rotation and a shear, and the diagonal to itself only, as the dilation and the
-// stretches. V = (S⁻¹ + G)⁻¹ is then closed, and a product with it costs O(d²).
+// linear holds the posterior of the fields w_ij u_j e_i under group priors, in the frame of the axes Q, in which Σ Δt u u' is diag(λ). In this frame w_ij is
+// coupled only to w_ji, as a rotation and a shear. The diagonal is coupled only to itself, as the dilation and the stretches. V = (S⁻¹ + G)⁻¹ then has a
+// closed form, and a product with it costs O(d²).
 type linear struct {
 	q      *mat.Dense
 	lambda []float64
 }
 
-// variances are the priors of the linear groups, 0 if a group is off. A stretch is a shear along axes that are turned by 45°, and has its prior.
+// variances are the prior variances of the linear groups, 0 if a group is off. A stretch is a shear along axes turned by 45°, and has the prior of shears.
 type variances struct{ dilation, rotation, shear float64 }
 
 // pair returns V of the rotation u_j e_i - u_i e_j and the shear u_j e_i + u_i e_j, and the determinant of their K.
@@ -27,8 +27,8 @@ func (l *linear) pair(i, j int, t variances) (rr, rs, ss, det float64) {
 	return r * (1 + s*sum) / det, -r * s * difference / det, s * (1 + r*sum) / det, det
 }
 
-// diagonal returns V of the fields u_i e_i as own·diag(e) + outer·ee', and ln det of their K. The prior is 2s(I - 11'/d) + t 11', from the dilation and from
-// the stretches, whose coefficients are orthogonal with squares that add up to 2.
+// diagonal returns V of the fields u_i e_i as own·diag(e) + outer·ee', and ln det of their K. The prior is 2s(I - 11'/d) + t 11', with t for the dilation and
+// s for the stretches, whose coefficients are orthogonal with squares that add up to 2.
 func (l *linear) diagonal(t variances) (e []float64, own, outer, logDet float64) {
 	e, own = make([]float64, len(l.lambda)), 2*t.shear
 	outer = t.dilation - own/float64(len(l.lambda))
@@ -66,7 +66,7 @@ func (l *linear) solve(dst, b []float64, t variances) (logDet float64) {
 func (l *linear) sample(dst []float64, t variances, rng *rand.Rand) {
 	d := len(l.lambda)
 	e, own, outer, _ := l.diagonal(t)
-	// own·diag(e) + outer·ee' is the square of √own·diag(√e)·(I + γqq'), where q is √e as a unit vector; without own it is the square for e alone.
+	// own·diag(e) + outer·ee' is MM' with M = √own·diag(√e)·(I + γqq'), where q is √e as a unit vector. If own is 0, M is √outer·e.
 	sum, along, x := floats.Sum(e), 0.0, make([]float64, d)
 	for i := range x {
 		x[i] = rng.NormFloat64()

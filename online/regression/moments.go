@@ -8,14 +8,14 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// moments are G and b of the constants, the linear fields u_j e_i and the radial field f, (8). The constants' own G is seconds·I, and they are uncoupled from
-// the linear fields: the mean of u is 0.
+// moments are G and b of the constants, the linear fields u_j e_i and the radial field f, (8). The constants' own G is seconds·I. They are uncoupled from the
+// linear fields, because the mean of u is 0.
 type moments struct {
 	seconds          float64    // seconds of the steps
 	longest          float64    // seconds of the recording that contains them
 	constantB        []float64  // b of the constants, Σ Δx
 	linearB          *mat.Dense // b of the linear fields, Σ Δx u'
-	linearG          *mat.Dense // G of the linear fields, row by row of them, Σ Δt u u'
+	linearG          *mat.Dense // G of the linear fields, the same for every row i, Σ Δt u u'
 	constantRadial   []float64  // G between the constants and the radial field, Σ Δt f
 	linearRadial     *mat.Dense // G between the linear fields and the radial one, Σ Δt f u'
 	radialB, radialG float64    // b and G of the radial field
@@ -47,7 +47,7 @@ func newMoments(s *Steps, b *basis) *moments {
 	return m
 }
 
-// axes returns the directions Q in which Σ Δt u u' is diagonal, and that diagonal.
+// axes returns the directions Q in which Σ Δt u u' is diagonal, and the diagonal.
 func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
 	q, lambda, err = principal(numbers.Symmetric(m.linearG))
 	for i, v := range lambda {
@@ -56,10 +56,10 @@ func (m *moments) axes() (q *mat.Dense, lambda []float64, err error) {
 	return q, lambda, err
 }
 
-// ErrMoments cannot occur for latents that a diffusion can explain.
-var ErrMoments = errors.New("online: the latents' moments are beyond floating point: look for outliers in the latents")
+// ErrMoments reports overflowing sums. It cannot occur for latents that a diffusion can explain.
+var ErrMoments = errors.New("online: the moments of the latents overflow: look for outliers in the latents")
 
-// principal is numbers.Principal with this package's error.
+// principal calls numbers.Principal and returns ErrMoments on failure.
 func principal(x *mat.SymDense) (q *mat.Dense, lambda []float64, err error) {
 	if q, lambda, err = numbers.Principal(x); err != nil {
 		return nil, nil, ErrMoments

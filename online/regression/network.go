@@ -9,18 +9,18 @@ import (
 	"driftscope/online/drift"
 )
 
-// How the network learns the nonlinear part: more steps or points bring it no nearer to the truth.
+// Settings for learning the nonlinear part by a network. More steps or points do not bring the network closer to the truth.
 const (
-	visitedPoints = 256  // visited points at most, evenly spread over the track; every step uses all of them
-	firstSteps    = 600  // of the optimiser
-	reviewSteps   = 30   // steps of a network that has learnt nearly the same drift before
-	leastCurved   = 0.01 // share of the bound on a drift, 1/T: a smaller nonlinear part, in square, is not worth learning
-	leastMissed   = 1e-3 // share of the nonlinear part, in square: a network that misses less learns no further
-	mostMissed    = 0.25 // share of the nonlinear part, in square: a network that misses less continues from its weights
+	visitedPoints = 256  // largest number of visited points, evenly spread over the track; every step uses all of them
+	firstSteps    = 600  // steps of the optimiser for a new network
+	reviewSteps   = 30   // steps for a network that has learnt nearly the same drift before
+	leastCurved   = 0.01 // fraction of the bound on a drift, 1/T; a nonlinear part with a smaller mean square is not worth learning
+	leastMissed   = 1e-3 // fraction of the nonlinear part's mean square; a network with a smaller error stops learning
+	mostMissed    = 0.25 // fraction of the nonlinear part's mean square; a network with a smaller error continues from its weights
 )
 
-// Network returns the mean drift as a network. Its affine part is exact; the rest is nonlinear, a network of u that learns at points which the
-// track visited. before is the network's previous state, nil at first; it is not modified.
+// Network returns the mean drift as a network n. Its affine part is exact. The rest is nonlinear, a network of u that learns the drift at points that the
+// track visited. before is the previous nonlinear network, nil at first; it is not modified.
 func (p *Posterior) Network(t *diffusion.Track, before *drift.Network, seed uint64) (n, nonlinear *drift.Network) {
 	n = p.AffineNetwork()
 	if len(p.active) == 0 {
@@ -43,7 +43,7 @@ func (p *Posterior) Network(t *diffusion.Track, before *drift.Network, seed uint
 		nonlinear = before.Clone()
 		size, gap = nonlinear.Imitate(points, rest, reviewSteps, enough, p.cancel)
 	}
-	if nonlinear == nil || gap > max(10*worth, mostMissed*square) { // or much has changed since
+	if nonlinear == nil || gap > max(10*worth, mostMissed*square) { // no earlier network, or the drift has changed much
 		nonlinear = drift.NewNetwork(len(p.active), rand.New(rand.NewPCG(seed, 3)))
 		size, _ = nonlinear.Imitate(points, rest, firstSteps, enough, p.cancel)
 	}

@@ -1,10 +1,10 @@
 // Groups of drifts
 //
-// Kernels keep the symbols of (8): G and b, as suffixes if there are several, and K, V, λ. The prefix or suffix radial marks the part of the radial field.
+// The code uses the symbols of (8): G and b, as suffixes if there are several, and K, V, λ. The prefix or suffix radial marks the part of the radial field.
 //
-// A perceptron trained to the end on one recording of 10 s is worse than no drift: L_μ is 8 to 40. So drifts are averaged over small groups
-// (docs/explanation/training.md), here in units of each active dimension's √v, so that σ = 1. With u = (x - c)/ρ, c the mean of x over time and
-// ρ² = mean|x - c|²/d, the groups are
+// A perceptron trained until convergence on one recording of 10 s is worse than no drift: its L_μ is 8 to 40. So the drift is averaged over small groups of
+// fields (docs/explanation/training.md). Each active dimension is in units of its √v, so σ = 1. With u = (x - c)/ρ, c the mean of x over time and ρ² = mean|x
+// - c|²/d, the groups are
 //
 //	constants e_i;  dilation u;  rotations u_j e_i - u_i e_j;                                (7)
 //	shears u_j e_i + u_i e_j, with the stretches a_k(u_1 .. u_k, -k u_k+1), a_k = √(2/(k(k+1)));
@@ -15,25 +15,25 @@
 //	G = Σ Δt Ψ'Ψ,  b = Σ Ψ'Δx,  K = I + S^½GS^½,  V = S^½K⁻¹S^½                              (8)
 //	mean Vb,  ln evidence ½b'Vb - ½ ln det K
 //
-// An RBF is f_r(u) e_i, f = T'k(u) - A'[1,u], k_m(u) = exp(-|u - p_m|²/2ℓ²) about M = 20, 40, 50, 60 visited points. T makes T'k a
-// sample of the process with that kernel, A takes out what the affine fields explain,
+// An RBF is f_r(u) e_i, f = T'k(u) - A'[1,u], k_m(u) = exp(-|u - p_m|²/2ℓ²) about M = 20, 40, 50, 60 visited points. T makes T'k a sample of the process with
+// that kernel, A subtracts the part that affine fields explain,
 //
 //	A = (Σ Δt [1,u][1,u]')⁻¹ Σ Δt [1,u]k',  ℓ = {½, 1, 2}·d^¼ for d ≤ 2, {0.7, 1.4}·d^¼ above     (9)
 //
-// Every τ² in {0, 0.2, 2, 20}·(10 s/T) for every group is part of the average. A priori of N groups
+// The average includes every τ² in {0, 0.2, 2, 20}·(10 s/T) for every group. The prior for N groups is
 //
 //	p(none) = 1/3,  p(k at given τ² > 0) = 2/3 · 1/N · 1/(N over k) · 3^-k                   (10)
 //
-// The constants meet no linear field, because u has mean 0; RBFs meet neither, by (9). Along the axes of Σ Δt uu' rotations and
-// shears fall into pairs. Only the radial field's single number remains to be inverted, so all 10240 combinations (in three dimensions) cost less than the
-// sums, and none needs to be left out.
+// The constants are uncoupled from the linear fields, because u has mean 0. RBFs are uncoupled from both, by (9). Along the axes of Σ Δt uu', rotations and
+// shears are coupled in pairs only. Only a single number, for the radial field, remains to be inverted. So all 10240 combinations (in three dimensions) cost
+// less than the sums, and none is left out.
 //
-// A combination without constants says that the drift is 0 at c, which is the mean of the latents, not a place that was known before. A spring's
-// centre is 1/(κ√T) off c, so the drift at c is N(0, 1/T). Its mean step carries no information: Σ Δx is the path's end minus its start. So no
-// evidence supports constants. Draws, from which the standard errors of the drift follow, have constants of that variance whenever the drift has a shape.
+// A combination without constants implies a drift of 0 at c, but c is just the mean of the latents. A spring's centre differs from c by 1/(κ√T), so the drift
+// at c is N(0, 1/T). The mean step carries no information about it, because Σ Δx is the path's end minus its start, so the evidence does not support
+// constants. The random drifts of Draws, which give the standard errors, therefore have constants of this variance whenever another group is on.
 //
-// The mean over all combinations does not depend on the rotation of z, except for σ² and R, which are found along its axes. The network's skip connection takes
-// its affine part unchanged; the perceptron learns the rest at visited points.
+// A rotation of z does not change the mean over all combinations, except by σ² and R, which are found along the axes of z. The network's skip connection
+// takes the affine part unchanged; the perceptron learns the rest at visited points.
 
 package regression
 
@@ -50,33 +50,33 @@ import (
 	"driftscope/online/drift"
 )
 
-// Posterior is the posterior of the drift after a recording, (7) to (12): its mean at any point. Dimensions that are not active have
-// drift 0. Methods but learn only read it, and allocate.
+// Posterior is the posterior of the drift after a recording, (7) to (12). It gives the mean drift at any point. Dimensions that are not active have drift 0.
+// All methods allocate, and all but those that learn only read the Posterior.
 type Posterior struct {
 	dim    int
 	active []int
 	root   []float64     // √v of each active dimension, latent/s^½
-	cancel *drift.Cancel // cancels the work that contains this
+	cancel *drift.Cancel // cancels the slice that this belongs to
 
 	basis     *basis
 	constant  []float64  // the mean coefficients of the constants,
 	matrix    *mat.Dense // of the linear fields, row i for e_i,
 	radial    float64    // of the radial field,
 	rbfDrifts []rbfDrift // and of the radial basis functions of each length scale
-	evidence  float64    // ln of it, over all combinations
+	evidence  float64    // ln evidence over all combinations
 	seconds   float64    // seconds of the steps
 
-	mixture *mixture   // nil in a draw
+	mixture *mixture   // nil in a random drift of Draws
 	axes    *mat.Dense // axes of its linear options
 }
 
 // Active lends the dimensions that move.
 func (p *Posterior) Active() []int { return p.active }
 
-// Root lends √v of each of them, latent/s^½.
+// Root lends √v of each active dimension, latent/s^½.
 func (p *Posterior) Root() []float64 { return p.root }
 
-// Affine returns the mean drift's affine part, a + Ax, where x are the active dimensions in units of their √v, and so is the drift.
+// Affine returns the affine part a + Ax of the mean drift. x and the drift are the active dimensions in units of their √v.
 func (p *Posterior) Affine() (offset *mat.VecDense, slope *mat.Dense) {
 	d := len(p.active)
 	offset, slope = mat.NewVecDense(d, nil), new(mat.Dense)
@@ -92,16 +92,17 @@ type rbfDrift struct {
 	weights, affine mat.Dense // M×d, (1+d)×d
 }
 
-// NewPosterior has no information yet on a drift in dim dimensions, of which the whitener's move. Once cancelled, Network ends soon.
+// NewPosterior returns a Posterior without information about a drift in dim dimensions. The whitener's dimensions move. Once cancel is set, Network ends
+// soon.
 func NewPosterior(w *Whitener, dim int, cancel *drift.Cancel) *Posterior {
 	return &Posterior{dim: dim, active: w.active, root: w.root, cancel: cancel}
 }
 
-// Learn fills p in from a track. It is not called if nothing moves.
+// Learn fills p from a track. Do not call it if no dimension moves.
 func (p *Posterior) Learn(w *Whitener, t *diffusion.Track) error { return p.learn(w.Steps(t)) }
 
-// LearnSinceChange fills p from the steps since the drift last changed, at the given odds, each weighed by the σ² of its segment. It returns the place of the
-// change, 0 for none, and the steps from which p was learnt.
+// LearnSinceChange fills p from the steps since the drift last changed, each weighted by the σ² of its segment. A change must be believed at the given odds.
+// It returns the first step after the change, 0 without one, and the steps that p was learnt from.
 func (p *Posterior) LearnSinceChange(s *Steps, odds float64) (at int, since *Steps, err error) {
 	s.weigh()
 	if err := p.learn(s); err != nil {
@@ -115,7 +116,7 @@ func (p *Posterior) LearnSinceChange(s *Steps, odds float64) (at int, since *Ste
 	return at, s, p.learn(s)
 }
 
-// learn fills p from the steps, which hold the active dimensions in their units.
+// learn fills p from the steps, which contain the active dimensions in units of their √v.
 func (p *Posterior) learn(s *Steps) error {
 	p.basis = newBasis(s)
 	m := newMoments(s, p.basis)
@@ -156,7 +157,7 @@ func (p *Posterior) average(all []*rbf) {
 	}
 }
 
-// drift returns the drift with the coefficients in the rows of mean, rank×d.
+// drift returns the drift with the given coefficients, rank×d.
 func (f *rbf) drift(mean *mat.Dense) rbfDrift {
 	c := rbfDrift{rbf: f}
 	c.weights.Mul(&f.mix, mean)
@@ -164,8 +165,8 @@ func (f *rbf) drift(mean *mat.Dense) rbfDrift {
 	return c
 }
 
-// Draws returns n drifts from the posterior: each draws a combination, then its coefficients. If anything but constants is on, the constants
-// have the variance 1/T that the steps alone leave.
+// Draws returns n random drifts from the posterior: for each it chooses a random combination, then random coefficients. If any group besides the constants is
+// on, the constants have the variance 1/T, see above.
 func (p *Posterior) Draws(n int, rng *rand.Rand) []*Posterior {
 	at := make([]float64, n)
 	for i := range at {
@@ -184,7 +185,7 @@ func (p *Posterior) Draws(n int, rng *rand.Rand) []*Posterior {
 	return drawn
 }
 
-// draw returns a drift of the combination c.
+// draw returns a random drift of the combination c.
 func (p *Posterior) draw(c combination, rng *rand.Rand) *Posterior {
 	d := len(p.basis.centre)
 	one := &Posterior{dim: p.dim, active: p.active, root: p.root, basis: p.basis,
@@ -195,7 +196,7 @@ func (p *Posterior) draw(c combination, rng *rand.Rand) *Posterior {
 			copy(dst, o.mean)
 			floats.AddScaled(dst, -one.radial, o.coupling)
 		}
-		if part == 0 && c.on > o.on { // a shaped drift is anchored to a place, and the constants' variance is the error of the mean place
+		if part == 0 && c.on > o.on { // another group fixes the drift relative to a position, and the variance of the constants is the error of the mean position
 			for i := range dst {
 				dst[i] += rng.NormFloat64() / math.Sqrt(p.seconds)
 			}
@@ -228,7 +229,7 @@ func (p *Posterior) Drift(dst, z []float64) {
 	}
 }
 
-// whitenedDrift writes the mean drift at x into dst, both of the active dimensions in units of √v.
+// whitenedDrift writes the mean drift at x into dst, both for the active dimensions in units of √v.
 func (p *Posterior) whitenedDrift(dst, x []float64) {
 	u := make([]float64, len(x))
 	p.basis.scaled(u, x)

@@ -10,9 +10,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// TestOracle: L_mu of the posterior mean with known σ. want and scatter (of one film) are over 300 films with bumps; a prototype in NumPy
-// has, over 48, 0.26, 0.35, 0.58, 1.20, 0.04, 0.62, 1.24, 0.35, 0.73, 0.11, 0.88, 1.06, 1.70. Eight films have to lie
-// within three times scatter/√8.
+// TestOracle: L_mu of the posterior mean with known σ. want and scatter are the mean and the standard deviation over 300 films. Over 48 films, a prototype in
+// NumPy has 0.26, 0.35, 0.58, 1.20, 0.04, 0.62, 1.24, 0.35, 0.73, 0.11, 0.88, 1.06, 1.70. The mean of eight films must lie within three times scatter/√8.
 func TestOracle(t *testing.T) {
 	suite.Calculation(t)
 	const films = 8
@@ -36,8 +35,8 @@ func TestOracle(t *testing.T) {
 	}
 }
 
-// TestNoiseIsTakenOut: the noise in a latent is in where a step begins and, the other way round, in how far it goes, and looks like a
-// spring: of 50/s at r = 0.5, where it is as large as a frame's motion. Known, it must cost little. Untold L_mu is 9 at r = 0.5.
+// TestNoiseIsTakenOut: the noise of a latent shifts the start of a step and, with the opposite sign, its length, so it looks like a spring: of 50/s at r =
+// 0.5, where noise and motion per frame are equal. If the noise is known, it must cost little. If it is ignored, L_mu is 9 at r = 0.5.
 func TestNoiseIsTakenOut(t *testing.T) {
 	suite.Calculation(t)
 	const films = 8
@@ -57,18 +56,18 @@ func TestNoiseIsTakenOut(t *testing.T) {
 			p, err = learntFrom(stepsOf(s, seen, 0))
 			add(&untold, p, err)
 		}
-		t.Logf("r = %g: L_mu told %.2f, untold %.2f", r, told, untold)
+		t.Logf("r = %g: L_mu %.2f with known noise, %.2f with ignored noise", r, told, untold)
 		if told > 0.83 {
-			t.Errorf("r = %g: L_mu %.2f with the noise told, want at most 0.83", r, told)
+			t.Errorf("r = %g: L_mu %.2f with known noise, want at most 0.83", r, told)
 		}
 		if untold < 2 {
-			t.Errorf("r = %g: L_mu %.2f untold: the test tells nothing", r, untold)
+			t.Errorf("r = %g: L_mu %.2f with ignored noise, want at least 2, or the test proves nothing", r, untold)
 		}
 	}
 }
 
-// TestNoiseMakesNothingSurer: where no drift is curved, Σ b²/λ of the radial basis functions is χ², in noise too. From 16 films, of about 20 features each, it
-// scatters by 0.09.
+// TestNoiseMakesNothingSurer: without a curved drift, Σ b²/λ of the radial basis functions is χ², also with noise. Over 16 films with about 20 features each,
+// the mean b²/λ scatters by 0.09.
 func TestNoiseMakesNothingSurer(t *testing.T) {
 	suite.Calculation(t)
 	const films = 16
@@ -99,7 +98,7 @@ func TestNoiseMakesNothingSurer(t *testing.T) {
 	}
 }
 
-// TestRotationChangesNothing: the drift turns with the latents. Farthest points tie in no film, so that only rounding is left.
+// TestRotationChangesNothing: the drift rotates with the latents. The choice of farthest points has no ties, so only rounding remains.
 func TestRotationChangesNothing(t *testing.T) {
 	s := onlinetest.Named("ball + Wasserstein anisotropic")
 	seen, truth := s.Film(600, 0.2, onlinetest.Rand(9))
@@ -128,6 +127,6 @@ func TestRotationChangesNothing(t *testing.T) {
 		copy(dst, back.RawVector().Data)
 	}, truth)
 	if gap > 1e-12 {
-		t.Errorf("drifts differ by %g in the mean square", gap)
+		t.Errorf("the drifts have a mean square difference of %g", gap)
 	}
 }

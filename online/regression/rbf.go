@@ -13,13 +13,13 @@ import (
 // for them.
 const (
 	maxRBFDim    = 4
-	mostCentres  = 60    // points, of all dimensions
-	rbfRank      = 1e-6  // share of the largest eigenvalue of the points' kernel below which an eigenvalue is dropped
-	centresApart = 1e-3  // share of the length scale squared: the least squared distance between two points
-	singular     = 1e-10 // share of the observed time, added so that a constant can be divided by
+	mostCentres  = 60    // largest number of points, for any dimension
+	rbfRank      = 1e-6  // eigenvalues of the points' kernel below this fraction of the largest are dropped
+	centresApart = 1e-3  // least squared distance between two points, in units of the smallest length scale squared
+	singular     = 1e-10 // fraction of the observed time, added so that the matrix is not singular
 )
 
-// rbfCounts is the number of points for each dimension from 0.
+// rbfCounts lists the largest number of points for 0 to maxRBFDim dimensions.
 var rbfCounts = [maxRBFDim + 1]int{0, 20, 40, 50, mostCentres}
 
 // rbfLengths returns the length scales ℓ, in units of ρ.
@@ -34,8 +34,8 @@ func rbfLengths(d int) []float64 {
 	return nil
 }
 
-// rbf holds the fields f_r(u) e_i of one length scale ℓ, for scalars f = T'k(u) - P'[1,u] that are uncoupled from [1,u] and, over the transitions, from each
-// other: their G is diag(λ). A priori f'f is the kernel exp(-|u-u'|²/2ℓ²) less its affine part.
+// rbf holds the fields f_r(u) e_i of one length scale ℓ. The scalars f = T'k(u) - P'[1,u] are uncoupled from [1,u] and, over the transitions, from each
+// other: their G is diag(λ). A priori f'f is the kernel exp(-|u-u'|²/2ℓ²) minus its affine part.
 type rbf struct {
 	d      int
 	length float64
@@ -47,7 +47,7 @@ type rbf struct {
 	g      mat.Dense  // G with the radial field, rank×d
 }
 
-// allRBFs returns the functions of every length scale; none above maxRBFDim dimensions.
+// allRBFs returns the functions of every length scale, or none above maxRBFDim dimensions.
 func allRBFs(s *Steps, b *basis, m *moments) ([]*rbf, error) {
 	lengths := rbfLengths(s.dim)
 	if len(lengths) == 0 {
@@ -73,7 +73,7 @@ func allRBFs(s *Steps, b *basis, m *moments) ([]*rbf, error) {
 	return all, nil
 }
 
-// rbfPoints picks up to M of the points u (n×d): the one nearest the centre, then repeatedly the one farthest from all picked ones.
+// rbfPoints picks up to M of the points u (n×d): the point nearest to the centre, then repeatedly the point farthest from all points picked so far.
 func rbfPoints(u []float64, d int, apart float64) []float64 {
 	origin, nearest := make([]float64, d), make([]float64, len(u)/d)
 	for k := range nearest {
@@ -124,7 +124,7 @@ func (f *rbf) whiten() (*mat.Dense, error) {
 	return white, nil
 }
 
-// orthogonalise turns the whitened features onto the axes of their G.
+// orthogonalise rotates the whitened features to the axes of their G.
 func (f *rbf) orthogonalise(s *rbfSums) error {
 	white, err := f.whiten()
 	if err != nil {

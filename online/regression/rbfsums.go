@@ -9,7 +9,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// rbfRows is the number of transitions whose functions are in memory at a time.
+// rbfRows is the number of transitions per block.
 const rbfRows = 256
 
 // rbfSums are sums over the transitions, for the scalars f = k(u) - A'[1,u] of one length scale, (9).
@@ -17,11 +17,11 @@ type rbfSums struct {
 	gram        *mat.Dense // Σ Δt ff', M×M
 	b           *mat.Dense // b, Σ f Δx', M×d
 	radial      *mat.Dense // G with the radial field, M×d
-	affineCross *mat.Dense // of k on the affine fields, Σ Δt k [1,u]', M×(1+d)
+	affineCross *mat.Dense // G between k and the affine fields, Σ Δt k [1,u]', M×(1+d)
 	affine      *mat.Dense // A, (1+d)×M
 }
 
-// gather adds up k itself, in blocks of transitions.
+// gather computes the sums for f = k(u), in blocks of transitions.
 func (f *rbf) gather(s *Steps, b *basis) *rbfSums {
 	d, size := f.d, f.points.RawMatrix().Rows
 	sums := &rbfSums{gram: mat.NewDense(size, size, nil), b: mat.NewDense(size, d, nil), radial: mat.NewDense(size, d, nil),
@@ -59,7 +59,7 @@ func (f *rbf) gather(s *Steps, b *basis) *rbfSums {
 	return sums
 }
 
-// project computes A and removes the affine fields' part from the sums.
+// project computes A and removes the affine part from the sums.
 func (sums *rbfSums) project(m *moments) error {
 	d := len(m.constantB)
 	normal, moved, radial := mat.NewSymDense(1+d, nil), mat.NewDense(1+d, d, nil), mat.NewDense(1+d, d, nil)

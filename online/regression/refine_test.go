@@ -9,8 +9,8 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// A slice believes a change as rarely as alarms are asked for: that of a circle that reverses at the odds of an ordinary stream, which are
-// 333 to 1 with 300 latents new, and not at odds that no 300 latents give.
+// The odds at which a slice believes a change follow from AlarmFrames. It believes the reversal of a circle at the odds of an ordinary stream, 333 to 1 with
+// 300 new latents, but not at odds that 300 latents cannot reach.
 func TestChangeIsAsRareAsAlarms(t *testing.T) {
 	suite.Calculation(t)
 	back := func(mu, z []float64) { mu[0], mu[1] = -z[0]+3*z[1], -3*z[0]-z[1] }

@@ -1,9 +1,9 @@
 // Diffusion that changes
 //
-// Each part of the past counts by its own σ. Each step's Δx²/Δt is σ² on average, the mean over dimensions; with n of them
-// in a segment and Q their sum, the ln evidence for one unknown σ² there is, but for constants, ln Γ(a) - a ln(1 + Q/2), a = 1 + n/2. Of all ways to cut the K
-// blocks of 20 steps, at a cost of ln(200 K) per cut, the likeliest is taken. Δx and Δt of (12) are then divided by
-// their segment's σ². Otherwise more diffusion looks like another drift, and steps with less diffusion hardly count.
+// Each segment of the past is weighted by its own σ. On average, Δx²/Δt of a step is σ², in each dimension. If a segment has n such values with the sum Q,
+// the ln evidence for one unknown σ² in it is, up to constants, ln Γ(a) - a ln(1 + Q/2), a = 1 + n/2. The segments are the likeliest of all ways to cut the K
+// blocks of 20 steps, at a cost of ln(200 K) per cut. Δx and Δt of (12) are then divided by the segment's σ². Otherwise more diffusion would look like
+// another drift, and steps with less diffusion would hardly count.
 
 package regression
 
@@ -14,10 +14,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// segmentCost is the odds, times the number of places, against which σ² must change.
+// segmentCost is the prior odds against a change of σ² at one of the possible positions.
 const segmentCost = 200
 
-// weigh divides each segment of the steps by the σ² of the latents in it, the mean over dimensions.
+// weigh divides each segment of the steps by its own σ², the mean over dimensions.
 func (s *Steps) weigh() {
 	from := 0
 	for _, to := range s.segments() {
@@ -30,7 +30,7 @@ func (s *Steps) weigh() {
 	}
 }
 
-// square returns Σ Δx²/Δt from one step up to another, over dimensions: σ² on average.
+// square returns Σ Δx²/Δt over dimensions and over the steps in [from, to). Each term is σ² on average.
 func (s *Steps) square(from, to int) (sum float64) {
 	for k := from; k < to; k++ {
 		dx, dt := s.row(k)
@@ -39,7 +39,7 @@ func (s *Steps) square(from, to int) (sum float64) {
 	return sum
 }
 
-// segments returns the steps before which σ² changed, and the number of steps: the likeliest of all ways to cut the steps between blocks.
+// segments returns the ends of the segments with constant σ²: the likeliest of all ways to cut the steps between blocks.
 func (s *Steps) segments() []int {
 	blocks := (s.Len() + changeBlock - 1) / changeBlock
 	cost := math.Log(segmentCost * float64(blocks))
@@ -66,8 +66,8 @@ func (s *Steps) segments() []int {
 	return cuts
 }
 
-// spreadEvidence returns the ln evidence, up to a constant that depends on n only, of n numbers around 0 with a given sum of squares and unknown variance,
-// whose inverse has a Gamma prior of shape and rate 1.
+// spreadEvidence returns the ln evidence of n numbers around 0 with the given sum of squares and an unknown variance, up to a constant that depends on n
+// only. The inverse variance has a Gamma prior of shape and rate 1.
 func spreadEvidence(n int, square float64) float64 {
 	shape := 1 + float64(n)/2
 	gamma, _ := math.Lgamma(shape)

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// Steps are a recording's transitions in the form of the posterior, (12): each dimension in units of its √v, so that σ = 1 in all, and through one Kalman
-// filter that removes the noise. Without noise they are the transitions as measured.
+// Steps are a recording's transitions in the form that the posterior needs, (12). Each dimension is in units of its √v, so σ = 1 in all, and a Kalman filter
+// has removed the noise. Without noise they are the measured transitions.
 type Steps struct {
 	dim     int
-	x       []float64 // the filtered latent where each began, n×dim, s^½
-	dx      []float64 // the innovation at its end, n×dim, s^½: a constant drift μ makes it μ·dt on average
+	x       []float64 // the filtered latent at the start of each step, n×dim, s^½
+	dx      []float64 // the scaled innovation at its end, n×dim, s^½; its mean is μ·dt for a constant drift μ
 	dt      []float64 // n, s: the variance of dx
-	share   []float64 // n: share of the drift at the step's start in dx; the rest belongs to earlier starts
-	longest float64   // s, of the recording that contains them, if that is longer: the prior expects drifts to matter over it
+	share   []float64 // n: weight of the drift at the step's start in dx; the rest is from earlier starts
+	longest float64   // length of the recording that contains the steps, s, if it is longer; the prior expects a visible drift over this time
 }
 
 // Len returns the number of transitions.
 func (s *Steps) Len() int { return len(s.dt) }
 
-// PartOf marks the steps as part of a recording of that many seconds: the prior expects drifts to matter over all of it.
+// PartOf marks the steps as part of a recording of the given length. The prior expects a visible drift over this time.
 func (s *Steps) PartOf(seconds float64) { s.longest = seconds }
 
 // row lends the innovation of step k and its dt.
 func (s *Steps) row(k int) (dx []float64, dt float64) { return s.dx[k*s.dim : (k+1)*s.dim], s.dt[k] }
 
-// averaged yields, step by step, the part of a field that moves dx: its average over the starts of this step and the earlier ones. The row is lent
-// until the next.
+// averaged yields for each step the field value that acts on dx: a weighted average over the starts of this step and of earlier steps. The yielded slice is
+// valid until the next step.
 func (s *Steps) averaged(width int, field func(dst, x []float64)) iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		now, mean := make([]float64, width), make([]float64, width)
@@ -42,7 +42,7 @@ func (s *Steps) averaged(width int, field func(dst, x []float64)) iter.Seq2[int,
 	}
 }
 
-// part returns the steps from from up to to. It places the earlier motion of the first step at its beginning.
+// part returns the steps in [from, to). The first of them forgets the starts of earlier steps.
 func (s *Steps) part(from, to int) *Steps {
 	share := slices.Clone(s.share[from:to])
 	share[0] = 1

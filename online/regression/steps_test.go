@@ -6,7 +6,7 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// stepsOf are the film's transitions, as one would have them who knows σ and the noise.
+// stepsOf returns the film's transitions, given the true σ and noise.
 func stepsOf(s onlinetest.Scene, seen []latent.Latent, r float64) *Steps {
 	d := len(s.From)
 	known := &Whitener{root: onlinetest.Repeat(1, d), noise: r * onlinetest.Step}
@@ -24,7 +24,7 @@ func stepsOf(s onlinetest.Scene, seen []latent.Latent, r float64) *Steps {
 	return known.Steps(t)
 }
 
-// learntFrom is the posterior of steps whose units are the latents' own.
+// learntFrom returns the posterior of steps in the units of the latents.
 func learntFrom(s *Steps) (*Posterior, error) {
 	p := &Posterior{dim: s.dim, root: onlinetest.Repeat(1, s.dim)}
 	for i := range s.dim {

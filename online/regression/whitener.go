@@ -1,19 +1,19 @@
 // Noise
 //
-// The noise in m(t) enters the start of a step and, with the opposite sign, its length, and looks like a spring: L_μ of 9 instead of
-// 0.4 at r = 0.5. So the steps go through a Kalman filter first, of σ = 1 and one R, the mean of the dimensions', without drift:
+// The noise in m(t) changes the start of a step and, with the opposite sign, its length, so it looks like a spring: L_μ would be 9 instead of 0.4 at r = 0.5.
+// So the steps first pass a Kalman filter without drift, with σ = 1 and one R, the mean over dimensions:
 //
 //	P = p + Δt;  S = P + R;  e = m - z;  z ← z + (P/S)e;  p ← RP/S                            (11)
 //
-// The forecast z knows nothing of the noise to come, and the innovations e do not depend on each other. To first order in the drift the
-// forecast responds to a field Ψ by h ← (1 - P/S)h + ΔtΨ(z), and the likelihood equals the regression's of e on h with variance S.
-// With h₁ for h of Ψ = 1, that is (8) of
+// The forecast z is independent of later noise, and the innovations e are independent of each other. To first order in the drift, the forecast responds to a
+// field Ψ by h ← (1 - P/S)h + ΔtΨ(z), and the likelihood equals the likelihood of a regression of e on h with variance S. If h₁ is h for Ψ = 1, this is (8)
+// with
 //
 //	Ψ̄ = h/h₁, the average of Ψ over the latest z;  Δx = e h₁/S;  Δt = h₁²/S                   (12)
 //
-// which without noise is Ψ(m), m(t+1) - m(t) and Δt itself.
+// Without noise these are Ψ(m), m(t+1) - m(t) and Δt.
 //
-// If a drift μ⁰ is known, its part in the innovations, h⁰ ← (1 - P/S)h⁰ + Δt μ⁰(z), is subtracted, and the posterior learns the drift beyond it.
+// If a drift μ⁰ is known, its part of the innovations, h⁰ ← (1 - P/S)h⁰ + Δt μ⁰(z), is subtracted, and the posterior learns the remaining drift.
 
 package regression
 
@@ -25,15 +25,15 @@ import (
 	"driftscope/online/drift"
 )
 
-// Whitener makes Steps of the latents of the active dimensions: in units of their √v, through a filter, less the effect of a known drift.
+// Whitener turns latents into Steps of the active dimensions: in units of their √v, filtered, and minus the effect of a known drift.
 type Whitener struct {
 	active []int
-	root   []float64      // √v of each
+	root   []float64      // √v of each active dimension
 	noise  float64        // R, in these units; one gain serves all dimensions
-	known  *drift.Network // nil for none
+	known  *drift.Network // known drift; nil without one
 }
 
-// NewWhitener takes the moving dimensions. It uses the mean of their noises.
+// NewWhitener returns a Whitener for the active dimensions. R is the mean of their noises.
 func NewWhitener(found []diffusion.Estimate, activity []latent.Activity, known *drift.Network) *Whitener {
 	w := &Whitener{known: known}
 	for i, a := range activity {
@@ -49,7 +49,7 @@ func NewWhitener(found []diffusion.Estimate, activity []latent.Activity, known *
 // Active lends the dimensions that move.
 func (w *Whitener) Active() []int { return w.active }
 
-// Steps filters a track.
+// Steps returns the steps of a track.
 func (w *Whitener) Steps(t *diffusion.Track) *Steps {
 	d := len(w.active)
 	s := &Steps{dim: d}
@@ -80,15 +80,15 @@ func (w *Whitener) Steps(t *diffusion.Track) *Steps {
 	return s
 }
 
-// stepFilter follows a path of σ = 1 without drift, measured with noise, and how its forecast answers to a constant one, (11), and to
-// the drift that is known.
+// stepFilter is the Kalman filter (11) of a path with σ = 1 without drift, measured with noise. It also tracks the response of the forecast to a constant
+// drift and to the known drift.
 type stepFilter struct {
 	z        []float64 // filtered
 	p        float64   // its variance
 	noise    float64   // R
-	response float64   // ∂(forecast)/∂μ, and its part
-	retained float64   // this part outlasts the last measurement
-	known    []float64 // part of the forecast's error that the known drift explains
+	response float64   // ∂(forecast)/∂μ
+	retained float64   // fraction of response that remains after the last measurement
+	known    []float64 // the part of the forecast's error that the known drift explains
 }
 
 func (f *stepFilter) start(m []float64) {
@@ -97,7 +97,7 @@ func (f *stepFilter) start(m []float64) {
 	f.p, f.response, f.retained = f.noise, 0, 0
 }
 
-// step adds measurement m, dt after the last one, where the known drift is mu, and appends to s.
+// step adds the measurement m, dt after the last one, and appends a step to s. mu is the known drift.
 func (f *stepFilter) step(s *Steps, m, mu []float64, dt float64) {
 	f.response = f.retained*f.response + dt
 	predicted := f.p + dt

@@ -6,7 +6,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// Worker runs slices beside the frame path. The estimator's goroutine calls its methods, and only Idle and Close wait.
+// Worker runs slices outside the frame path. The estimator's goroutine calls its methods, and only Idle and Close wait.
 type Worker struct {
 	Slices *system.Worker[*Learner]
 
@@ -20,7 +20,7 @@ func NewWorker(l *Learner, live bool) *Worker {
 	return &Worker{learner: l, Slices: system.NewWorker[*Learner](live)}
 }
 
-// Begin starts a slice from the learner in use. None may be running.
+// Begin starts a slice from the learner in use. No other slice may be running.
 func (w *Worker) Begin(j Job) {
 	w.cancel = new(drift.Cancel)
 	j.cancel = w.cancel
@@ -28,7 +28,7 @@ func (w *Worker) Begin(j Job) {
 	w.Slices.Begin(func(func()) *Learner { return from.After(j) })
 }
 
-// Latest takes over the result of a finished slice, if any, and lends the learner in use.
+// Latest puts the result of a finished slice, if any, into use and lends the learner in use.
 func (w *Worker) Latest() *Learner {
 	if w.next != nil {
 		w.learner, w.next = w.next, nil
@@ -47,7 +47,7 @@ func (w *Worker) Replace(l *Learner) {
 	w.learner, w.next = l, nil
 }
 
-// Idle reports whether no slice is running. With wait it first waits for the running one.
+// Idle reports whether no slice is running. If wait is true, it first waits for the running slice.
 func (w *Worker) Idle(wait bool) bool {
 	patience := system.Always
 	if !wait {
@@ -59,7 +59,7 @@ func (w *Worker) Idle(wait bool) bool {
 	return !w.Slices.Running()
 }
 
-// Archive writes the learner in use. A slice may be reading it.
+// Archive writes the learner in use. A slice may be reading it at the same time.
 func (w *Worker) Archive(a *archive.Codec) {
 	learner := *w.learner
 	learner.Archive(a)

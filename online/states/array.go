@@ -8,20 +8,20 @@ import (
 
 // Bin is one bin of a spectrum.
 type Bin struct {
-	D     float64 // px²/s, its middle
-	Share float64 // of the objects' time
+	D     float64 // middle of the bin, px²/s
+	Share float64 // fraction of the objects' time
 }
 
-// The grid of an array. Ten steps give D to a third, a hundred to a tenth: sixteen bins a decade.
+// The grid of an array. Ten steps give D to a third and a hundred to a tenth, so sixteen bins per decade are enough.
 const (
 	arrayPerDecade = 16
 	arrayBelow     = 3 // decades below the mean D
 	arrayAbove     = 2
-	arrayNoises    = 6    // sd of a place, from zero to arrayReach times the upper end of the interval of the mixture
-	arrayReach     = 2.0  // objects out of focus are localised worse
-	concentration  = 5.8  // of the prior of the occupation of a state, in steps: a decade has the weight of 25x36 states of one step each, as in the published array
-	arrayRounds    = 200  // at most
-	arrayNear      = 1e-5 // change of a share per round at which iteration stops
+	arrayNoises    = 6    // number of noise levels; their sd runs from zero to arrayReach times the upper end of its interval in the mixture
+	arrayReach     = 2.0  // above 1, because objects out of focus are localised worse
+	concentration  = 5.8  // prior occupation of a state, in steps; a decade has the weight of 25x36 states of one step each, as in the published array
+	arrayRounds    = 200  // largest number of rounds
+	arrayNear      = 1e-5 // largest change of a share in the last round
 )
 
 // array is a mixture over a grid of D and noise that learns only its occupations (Heckert, Dahal, Tjian and Darzacq, eLife 11, e70169, 2022): with a
@@ -32,10 +32,10 @@ type array struct {
 	logD   []float64
 	noises int
 	rows   []float64 // likelihood of each segment in each state, noise fastest, divided by its maximum
-	steps  []float64 // of each segment, by its weight
+	steps  []float64 // steps of each segment times its weight
 }
 
-// newArray computes the likelihoods over a grid, with noise from zero to noise (sd), px.
+// newArray computes the likelihoods over the grid, with noise sds from zero to noise, px.
 func (f *fitting) newArray(noise float64) *array {
 	a := &array{noises: arrayNoises}
 	if noise == 0 {
@@ -105,7 +105,8 @@ func (a *array) occupations() []float64 {
 	return occupied
 }
 
-// spectrum returns the shares of D, summed over the noise, corrected for objects that leave a slab of focus of a depth (px, 0 if unknown).
+// spectrum returns the shares of D, summed over the noise and corrected for objects that leave the slab in focus. depth is the thickness of the slab, px, 0
+// if unknown; time is the mean time of a step, s.
 func (a *array) spectrum(time, depth float64) []Bin {
 	occupied, sum := a.occupations(), 0.0
 	bins := make([]Bin, len(a.logD))

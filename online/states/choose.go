@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// MostStates bounds the states of a mixture. Current films do not resolve more than six values of D with their fractions.
+// MostStates is the largest number of states of a mixture. Current films do not resolve more than six values of D with their fractions.
 const MostStates = 6
 
-// evidence returns the log likelihood minus half the logarithm of the number of tracks per fitted number (Schwarz, Annals of Statistics 6, 461, 1978):
-// whole tracks, not steps, are the independent evidence for a state.
+// evidence returns the log likelihood minus half the logarithm of the number of tracks per fitted number (Schwarz, Annals of Statistics 6, 461, 1978): the
+// independent evidence for a state is a track, not a step.
 func (f *fitting) evidence(m *mixture) float64 {
 	numbers := 2 * float64(len(m.d))
 	if m.spread > 0 {
@@ -18,7 +18,7 @@ func (f *fitting) evidence(m *mixture) float64 {
 	return m.nats - numbers/2*math.Log(max(f.tracks(), 2))
 }
 
-// tracks returns the number of tracks, by weight.
+// tracks returns the summed weight of the tracks.
 func (f *fitting) tracks() (sum float64) {
 	for i := range f.segments {
 		sum += f.segments[i].Weight
@@ -26,7 +26,7 @@ func (f *fitting) tracks() (sum float64) {
 	return sum
 }
 
-// choose fits mixtures of more and more states, each without and with a spread, and returns the one with the greatest evidence. It stops when one more
+// choose fits mixtures of more and more states, each without and with a spread, and returns the mixture with the greatest evidence. It stops when another
 // state gains nothing.
 func (f *fitting) choose(most int) mixture {
 	bare := f.one()
@@ -56,10 +56,10 @@ func (f *fitting) choose(most int) mixture {
 	}
 }
 
-// leastTracks is the least size of a state in tracks: a single track fits any D, and may be something else than an object.
+// leastTracks is the least size of a state in tracks. A single track fits any D and may show something other than an object.
 const leastTracks = 2
 
-// simplify merges two neighbouring states as long as the evidence gains: a climb from two states may end where one suffices.
+// simplify merges neighbouring states as long as the evidence grows, because a fit of two states may end where one is enough.
 func (f *fitting) simplify(m mixture) mixture {
 	for j := 0; j+1 < len(m.d); j++ {
 		one := mixture{spread: m.spread, noise: m.noise}
@@ -83,8 +83,8 @@ func (f *fitting) simplify(m mixture) mixture {
 	return m
 }
 
-// spreads reports whether a spread may be worth its parameter, by the score of its variance at zero. The derivative of the likelihood of a track is half
-// of l″ + l′², l by ln D. The square of its sum over its variance is twice the gain of a small spread.
+// spreads reports whether a spread may be worth its parameter, by a score test at zero variance. The score of a track is ½(l″ + l′²), with derivatives of its
+// log likelihood l by ln D. The squared sum of the scores over their variance is twice the gain of a small spread.
 func (f *fitting) spreads(m *mixture) bool {
 	score, square := 0.0, 0.0
 	likely := f.responsibilities(m)

@@ -9,11 +9,11 @@ import (
 type Film struct {
 	DT       float64 // frame interval, s
 	Exposure float64 // s, at most DT
-	Noise    float64 // variance of a place along an axis, px²
+	Noise    float64 // localisation variance along an axis, px²
 }
 
-// Draw returns a track of an object with diffusion d, px²/s, over some frames of a film: places are means over the exposure. It draws the end and the
-// mean of the path within an exposure together, Var W(e) = e, Var W̄ = e/3, Cov = e/2.
+// Draw simulates a track of an object with diffusion d, px²/s, over the given number of frames. Positions are means over the exposure. The end and the mean
+// of the path within an exposure have the joint law Var W(e) = e, Var W̄ = e/3, Cov = e/2.
 func (f *Film) Draw(rng *rand.Rand, d float64, frames int) Segment {
 	s := Segment{Weight: 1}
 	var at, last [axes]float64

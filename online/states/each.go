@@ -2,11 +2,11 @@ package states
 
 import "sync"
 
-// share is the number of tracks that a core takes at a time.
+// share is the number of tracks that a core processes at a time.
 const share = 64
 
-// each calls do with the number of every track, on several cores. do must write only to its own track. Sums follow later in track order, so that they do
-// not depend on the number of cores.
+// each calls do with the index of every track, on several cores. do must write only to data of its own track. The caller sums in track order afterwards, so
+// the sums do not depend on the number of cores.
 func (f *fitting) each(do func(i int)) {
 	n := len(f.segments)
 	cores := min(f.cores, (n+share-1)/share)

@@ -13,8 +13,8 @@ import (
 	"driftscope/online/states"
 )
 
-// The law of a table: one row per place, with the columns particle, t, x and y, ordered by particle and time. Half of the objects diffuse with 0.5
-// px²/s, the others with 8.
+// Infer finds the law of a table with the columns particle, t, x and y: one row per position, ordered by particle and time. Half of the objects diffuse with
+// 0.5 px²/s, the others with 8.
 func ExampleInfer() {
 	rows := csv.NewReader(strings.NewReader(written()))
 	rows.Read() // the header
@@ -58,7 +58,7 @@ func ExampleInfer() {
 	// 8 px²/s is within the interval: true
 }
 
-// written returns the table: 80 tracks of 40 places, 20 ms apart.
+// written returns the table: 80 tracks of 40 positions, 20 ms apart.
 func written() string {
 	const dt = 0.02
 	rng := rand.New(rand.NewPCG(3, 4))

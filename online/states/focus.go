@@ -2,12 +2,12 @@ package states
 
 import "math"
 
-// InFocus returns the share of the objects in a slab of focus, depth wide, that are still in it after a time, for diffusion d and without returns: ∫∫ of
-// a Gaussian of variance 2Dt over the slab,
+// InFocus returns the fraction of the objects in a slab of thickness depth that are in it after the given time, for diffusion d: the double integral of a
+// Gaussian of variance 2Dt over the slab,
 //
 //	erf a - (1 - exp(-a²)) / a√π,  a = depth/√(4Dt).
 //
-// d and depth² use the same unit of length. A depth of zero means unknown: all stay.
+// d and depth² use the same unit of length. A depth of zero means unknown; then InFocus returns 1.
 func InFocus(d, time, depth float64) float64 {
 	if !(depth > 0 && d > 0 && time > 0) {
 		return 1

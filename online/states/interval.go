@@ -12,8 +12,8 @@ type Interval struct{ Value, Low, High float64 }
 // normal95 is the 97.5 % point of a normal law, and the root of the 95 % point of χ² with one degree of freedom.
 const normal95 = 1.959963984540054
 
-// profile finds the interval of one coordinate at a maximum: the values for which twice the log likelihood, maximised over all other coordinates, is
-// within χ² of its maximum.
+// profile finds the interval of one coordinate at a maximum: the values at which twice the log likelihood, maximised over all other coordinates, is within
+// the 95 % point of χ² of its maximum.
 type profile struct {
 	of      summit
 	least   []float64
@@ -22,13 +22,13 @@ type profile struct {
 	hessian *mat.SymDense
 }
 
-// Search for the end of a profile: an error of a fiftieth in the root moves the end by a hundredth of the interval.
+// Search for the end of a profile. An error of 0.02 in the root moves the end by a hundredth of the interval.
 const (
 	profileTries = 14
 	profileNear  = 0.02
 )
 
-// end returns the end of the interval of coordinate k on one side (-1 or 1), at most limit. open is true at the limit.
+// end returns the end of the interval of coordinate k on one side (-1 or 1), at most limit. open reports that the end is the limit.
 func (p *profile) end(k int, side, limit float64) (end float64, open bool) {
 	at := append([]float64(nil), p.top...)
 	fixed := make([]bool, len(at))
@@ -37,7 +37,7 @@ func (p *profile) end(k int, side, limit float64) (end float64, open bool) {
 		at[k] = x
 		c := climb{of: p.of, least: p.least, fixed: fixed, hessian: p.hessian, near: true}
 		r := math.Sqrt(2 * max(p.nats-c.maximise(at), 0))
-		if math.IsNaN(r) { // no law at this point
+		if math.IsNaN(r) { // the likelihood is undefined here
 			return 2 * normal95
 		}
 		return r
@@ -68,7 +68,7 @@ func (p *profile) end(k int, side, limit float64) (end float64, open bool) {
 	return p.top[k] + side*try, false
 }
 
-// sd returns the standard deviation of a coordinate from the curvature at the top, or 1 if that is not defined.
+// sd returns the standard deviation of a coordinate from the curvature at the top, or 1 if the curvature gives none.
 func (p *profile) sd(k int) float64 {
 	n := len(p.top)
 	a := mat.NewSymDense(n, nil)
@@ -90,7 +90,7 @@ func (p *profile) sd(k int) float64 {
 	return 1
 }
 
-// profileOf prepares the intervals at the maximum of a mixture, with its states in an order.
+// profileOf prepares the intervals at the maximum of a mixture, with its states in the given order.
 func (f *fitting) profileOf(m *mixture, order []int) *profile {
 	k := len(m.d)
 	p := &profile{of: f.likelihood(k), least: f.bounds(k), top: f.coordinates(m, order)}
@@ -131,7 +131,7 @@ func (f *fitting) intervals(m *mixture) (v intervals) {
 		return v
 	}
 	for j := range k {
-		order := ascending(k) // with j as the first part of the stick
+		order := ascending(k) // with j first on the stick
 		order[0], order[j] = order[j], order[0]
 		v.fraction = append(v.fraction, boundsOfFraction(f.profileOf(m, order), m.fraction[j], k))
 	}
@@ -156,7 +156,7 @@ func (f *fitting) boundsOfD(p *profile, j, k int) Interval {
 	return v
 }
 
-// boundsOfFraction returns the interval of the fraction that is the first part of the stick.
+// boundsOfFraction returns the interval of the first fraction on the stick.
 func boundsOfFraction(p *profile, fraction float64, k int) Interval {
 	a, none := p.end(k, -1, rarest)
 	b, all := p.end(k, 1, -rarest)
@@ -172,7 +172,7 @@ func boundsOfFraction(p *profile, fraction float64, k int) Interval {
 
 // Limits of the search for ends.
 const (
-	far    = 9.2 // above the mean D, e-folds: four decades
+	far    = 9.2 // distance above the mean D in ln D: four decades
 	widest = 4.0 // spread of ln D: a factor of fifty
 	rarest = -14 // logit of a fraction: a millionth
 )

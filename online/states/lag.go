@@ -2,17 +2,17 @@ package states
 
 import "math"
 
-// Some films smear objects over frames: compressed films, and cameras that average over frames. Then a step also correlates with the next but one. No
-// state, noise or exposure of a frame explains this, because their covariance ends with the next step. In that case D uses longer steps, from every
-// second, third or fourth place of a track.
+// Compressed films, and cameras that average over frames, smear objects over frames. Then a step also correlates with the next step but one. No state, noise
+// or exposure explains this correlation, because their covariance ends with the next step. In such a film D uses longer steps, between every second, third or
+// fourth position of a track.
 
 const (
-	mostLag = 4   // the most frames per step
-	late    = 6.9 // nats, odds of a thousand to one against a lag, so that a film without lag keeps all information of its steps
+	mostLag = 4   // largest number of frames per step
+	late    = 6.9 // nats: prior odds of a thousand to one against a lag, so a film without lag keeps all information of its steps
 )
 
-// lagOf returns the number of frames per step: the smallest without correlation between a step and the next but one. If there is correlation at every
-// length, objects have directed motion, and the film does not lag.
+// lagOf returns the smallest number of frames per step without correlation between a step and the next but one. If steps of every length correlate, the
+// motion is directed and the film does not lag: lagOf returns 1.
 func lagOf(segments []Segment) int {
 	for lag := 1; lag <= mostLag; lag++ {
 		if !follows(segments, lag) {
@@ -22,8 +22,8 @@ func lagOf(segments []Segment) int {
 	return 1
 }
 
-// exposed returns the exposure used for the steps. In a film that lags, successive long steps still correlate, in proportion to D, as if a place were a
-// mean over up to the whole step. The fitted noise corrects any excess.
+// exposed returns the exposure that the likelihood of the steps uses. In a film with lag, successive long steps still correlate in proportion to D, as if a
+// position were a mean over up to the whole step. The fitted noise corrects any excess.
 func (o *Options) exposed(segments []Segment) float64 {
 	frame := math.Inf(1)
 	for i := range segments {
@@ -37,8 +37,8 @@ func (o *Options) exposed(segments []Segment) float64 {
 	return max(o.Exposure, float64(o.Lag)*frame)
 }
 
-// follows reports whether steps of lag frames correlate with the next but one. The score test uses the sum of their products, v of each track in units
-// of its mean square step: (Σ v)²/Σ v² is χ² without correlation, and at most the number of tracks.
+// follows reports whether steps of lag frames correlate with the next but one. The score v of a track is the sum of the products of such steps, in units of
+// the track's mean square step. (Σ v)²/Σ v² is χ² without correlation, and at most the number of tracks.
 func follows(segments []Segment, lag int) bool {
 	var sum, square, tracks float64
 	for i := range segments {
@@ -68,7 +68,7 @@ func (s *Segment) long(from, lag int) (long Step) {
 	return long
 }
 
-// every returns the segment of every lag-th place. A segment shorter than one such step gets weight zero.
+// every returns the segment with every lag-th position. A segment shorter than one such step gets weight zero.
 func (s *Segment) every(lag int) Segment {
 	if lag <= 1 {
 		return *s
@@ -88,7 +88,7 @@ func (s *Segment) every(lag int) Segment {
 	return out
 }
 
-// every returns all segments of every lag-th place, for each possible first place. The parts of a segment share its weight.
+// every returns the segments with every lag-th position, one for each possible first position. The parts of a segment share its weight.
 func every(segments []Segment, lag int) (out []Segment) {
 	if lag <= 1 {
 		return segments

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// lagging simulates a film that shows each object halfway between its last displayed and its true place.
+// lagging simulates a film that shows each object halfway between its last displayed and its true position.
 func lagging(in []Segment) (out []Segment) {
 	for _, s := range in {
 		var x, y float64
@@ -21,8 +21,7 @@ func lagging(in []Segment) (out []Segment) {
 	return out
 }
 
-// TestLag verifies that D of a film with lag uses longer steps, and is right to a sixth. A remaining correlation below the detection limit biases it
-// slightly.
+// TestLag verifies that D of a film with lag uses longer steps and is right to a sixth. A remaining correlation below the detection limit biases D slightly.
 func TestLag(t *testing.T) {
 	segments := lagging(population(2, Film{dt, 0, 0.001}, 200, 60, [2]float64{2, 1}))
 	l, _ := Infer(segments, Options{})
@@ -31,11 +30,11 @@ func TestLag(t *testing.T) {
 	}
 	short := l.Judge(Segment{Steps: segments[7].Steps[:1], Weight: 1}, 0)
 	if short.D.Value != l.States[0].D.Value {
-		t.Errorf("of an object that is too short D is %+v", short.D)
+		t.Errorf("for a track shorter than a step, found D %+v", short.D)
 	}
 }
 
-// confined draws tracks of objects in a spring with a relaxation time in frames.
+// confined simulates tracks of objects on springs with the given relaxation time in frames.
 func confined(rng *rand.Rand, frames float64) (out []Segment) {
 	keep := math.Exp(-1 / frames)
 	for range 100 {
@@ -57,8 +56,8 @@ func confined(rng *rand.Rand, frames float64) (out []Segment) {
 	return out
 }
 
-// TestNoLag verifies that 300 films of each kind use single steps: free objects, two states, switching, confinement, large noise, full exposure, and
-// directed motion. Odds of a thousand to one, with the penalty for a number, give one false lag in 100,000 at 100 tracks.
+// TestNoLag verifies that 300 films of each kind use single steps: free objects, two states, switching, confinement, large noise, full exposure, and directed
+// motion. Odds of a thousand to one and the penalty for a parameter give one false lag in 100,000 at 100 tracks.
 func TestNoLag(t *testing.T) {
 	films := uint64(300)
 	if testing.Short() {
@@ -104,7 +103,7 @@ func moving(segments []Segment) []Segment {
 	return segments
 }
 
-// TestEvery verifies that steps and times are summed, and that the scales belong to the remaining places.
+// TestEvery verifies that steps and times are summed, and that the scales belong to the remaining positions.
 func TestEvery(t *testing.T) {
 	s := Segment{Steps: []Step{{1, 0, 1}, {2, 0, 1}, {4, 0, 2}, {8, 1, 1}, {16, 0, 1}}, Scale: []float64{1, 2, 3, 4, 5, 6}, Weight: 0.6}
 	want := Segment{Steps: []Step{{3, 0, 2}, {12, 1, 3}}, Scale: []float64{1, 3, 5}, Weight: 0.6}
@@ -118,9 +117,9 @@ func TestEvery(t *testing.T) {
 	}
 	s.Steps, s.Scale = s.Steps[:1], nil
 	if got := s.every(2); got.Weight != 0 || len(got.Steps) != 0 {
-		t.Errorf("of one step %+v", got)
+		t.Errorf("for one step, found %+v", got)
 	}
 	if got := every([]Segment{s}, 2); len(got) != 0 {
-		t.Errorf("of one step %+v", got)
+		t.Errorf("for one step, found %+v", got)
 	}
 }

@@ -8,20 +8,20 @@ import (
 
 // Options describe the film and the fit.
 type Options struct {
-	Exposure float64 // of a frame, s
-	Depth    float64 // of the slab of focus, px; 0 if unknown
-	States   int     // number of states, without a spread; 0 lets the evidence choose both
-	Most     int     // the most states that it may choose; 0 means MostStates
-	Lag      int     // frames per step, see Law; 0 lets the evidence choose
-	Cores    int     // the most cores, 0 means one; the law does not depend on it
-	Pause    func()  // called between tracks, from the goroutine of the caller; may be nil. If set, Cores is one
+	Exposure float64 // exposure time of a frame, s
+	Depth    float64 // thickness of the slab in focus, px; 0 if unknown
+	States   int     // number of states, without a spread; 0: the evidence decides on both
+	Most     int     // largest number of states that the evidence may choose; 0 means MostStates
+	Lag      int     // frames per step, see Law; 0: the evidence decides
+	Cores    int     // largest number of cores, 0 means one; the law does not depend on it
+	Pause    func()  // called between tracks, from the caller's goroutine; may be nil. If set, Infer works on one core
 }
 
 // State is one state of a population.
 type State struct {
 	D        Interval // px²/s
-	Fraction Interval // of the objects' time
-	Tracked  float64  // of the tracks
+	Fraction Interval // fraction of the objects' time
+	Tracked  float64  // fraction of the tracks
 }
 
 // Law is the law of a population.
@@ -30,21 +30,21 @@ type Law struct {
 	D             Interval // mean over the objects' time, px²/s
 	States        []State  // by ascending D
 	Spread        Interval // sd of ln D within a state; 0 without a spread
-	Noise         float64  // sd of a place of mean scale along an axis, px
-	Scale         float64  // variance of a place of scale 1, px²
+	Noise         float64  // localisation sd along an axis at the mean scale, px
+	Scale         float64  // localisation variance at scale 1, px²
 	Stray         float64  // ln of the density of a stray step, 1/px²
-	MostNoise     float64  // upper end of the interval of the noise, as sd of such a place, px
+	MostNoise     float64  // upper end of the interval of the localisation sd at scale 1, px
 	Lag           int      // frames per step: 1, or more if the film smears motion over frames
 	Nats          float64  // log likelihood of the mixture
 	Objects       []Object // one per segment
 
-	exposure float64 // for judging segments of long steps, s
+	exposure float64 // exposure that Judge uses for long steps, s
 }
 
 // Object is the result of the law for one segment.
 type Object struct {
-	State []float64 // probability of each
-	D     Interval  // of the object, shrunk by evidence towards the D of its state, px²/s
+	State []float64 // probability of each state
+	D     Interval  // D of the object, shrunk towards the D of its state, px²/s
 }
 
 // Infer finds the law of a population. It returns false if no step moves.
@@ -66,7 +66,7 @@ func Infer(segments []Segment, o Options) (*Law, bool) {
 	likely := f.responsibilities(&m)
 	shares := f.shares(likely, &m, o.Depth)
 	for j := range m.d {
-		shares.sd[j] *= math.Sqrt(float64(o.Lag)) // the parts of one track are not independent tracks
+		shares.sd[j] *= math.Sqrt(float64(o.Lag)) // the parts of a track are not independent
 		l.States = append(l.States, State{found.d[j], shares.interval(j, found.fraction[j]), m.fraction[j]})
 	}
 	l.D = f.mean(&m, found.d, shares)
@@ -81,8 +81,8 @@ func Infer(segments []Segment, o Options) (*Law, bool) {
 	return l, true
 }
 
-// Spectrum returns the distribution of D over the time of the objects, for any number of states, with localisation noise up to arrayReach times
-// mostNoise, px. Set Options.Lag to the lag of the law.
+// Spectrum returns the distribution of D over the objects' time, for any number of states, with localisation sds up to arrayReach times mostNoise, px. Set
+// Options.Lag to the lag of the law.
 func Spectrum(segments []Segment, o Options, mostNoise float64) []Bin {
 	o.Exposure = o.exposed(segments)
 	f, ok := newFitting(every(segments, o.Lag), o)
@@ -153,11 +153,11 @@ func (f *fitting) within(m *mixture, i, j int) float64 {
 	return m.table.tops[i] + math.Log(max(sum, math.SmallestNonzeroFloat64)/norm)
 }
 
-// shares converts fractions of tracks into fractions of the time of objects. The tracks of a state are longer or shorter than others, and some fast
-// objects leave the focus within a step, so that the step is not observed.
+// shares converts fractions of tracks into fractions of the objects' time. The mean length of tracks differs between states, and some fast objects leave the
+// focus within a step, so the step is not observed.
 type shares struct {
-	tracks, time []float64 // of each state
-	sd           []float64 // of the logarithm of the change of odds, from resampled tracks
+	tracks, time []float64 // fractions of each state
+	sd           []float64 // sd of the logarithm of the ratio of time odds to track odds, as if tracks were resampled
 }
 
 func (f *fitting) shares(likely *mat.Dense, m *mixture, depth float64) *shares {
@@ -219,8 +219,8 @@ func (s *shares) interval(j int, f Interval) Interval {
 	return Interval{logistic(middle + shift), end(f.Low, -1), end(f.High, 1)}
 }
 
-// mean returns D over the time of objects. For one state without a spread it has the interval of that state. Otherwise the interval follows from the
-// logarithm, to first order in the fitted numbers.
+// mean returns the mean D over the objects' time. For one state without a spread, its interval is the interval of the state. Otherwise the interval of its
+// logarithm follows to first order from the fitted coordinates.
 func (f *fitting) mean(m *mixture, d []Interval, s *shares) Interval {
 	k := len(m.d)
 	if k == 1 && m.table == nil {
@@ -241,7 +241,7 @@ func (f *fitting) mean(m *mixture, d []Interval, s *shares) Interval {
 	}
 	value, variance := of(p.top), p.varianceOf(of)
 	half := normal95 * math.Sqrt(variance)
-	if math.IsInf(half, 1) || math.IsNaN(half) { // no curvature: only the D of the states is possible
+	if math.IsInf(half, 1) || math.IsNaN(half) { // no curvature: use the range of the states' intervals
 		return Interval{math.Exp(value), d[0].Low, max(d[k-1].High, math.Exp(value))}
 	}
 	return Interval{math.Exp(value), math.Exp(value - half), math.Exp(value + half)}
@@ -276,7 +276,7 @@ func (p *profile) varianceOf(of func(at []float64) float64) float64 {
 	return max(mat.Dot(slope, solved), 0)
 }
 
-// Judge returns the state and the D of a segment, which need not be part of the fit. exposure is the exposure of its film, s.
+// Judge returns the state and the D of a segment, which need not be part of the fit. exposure is the exposure time of its film, s.
 func (l *Law) Judge(s Segment, exposure float64) Object {
 	if l.Lag > 1 {
 		exposure = l.exposure
@@ -287,7 +287,7 @@ func (l *Law) Judge(s Segment, exposure float64) Object {
 		m.d, m.fraction = append(m.d, state.D.Value), append(m.fraction, state.Tracked)
 	}
 	if m.spread > 0 {
-		f.unit, f.time, f.noise = l.D.Value, 1, 1 // a grid about the mean D
+		f.unit, f.time, f.noise = l.D.Value, 1, 1 // a grid around the mean D
 		m.table = f.tabulate(m.noise)
 	}
 	return f.object(l, &m, 0, f.responsibilities(&m).RawRowView(0))
@@ -306,7 +306,7 @@ func (f *fitting) object(l *Law, m *mixture, i int, likely []float64) Object {
 		return o
 	}
 	o.D = discrete(m.d, o.State)
-	for j, p := range o.State { // D of a state is known only to its interval
+	for j, p := range o.State { // include the uncertainty of the state's D
 		if o.D.Low == m.d[j] {
 			o.D.Low = l.States[j].D.Low
 		}
@@ -317,7 +317,7 @@ func (f *fitting) object(l *Law, m *mixture, i int, likely []float64) Object {
 	return o
 }
 
-// discrete returns the mean and the interval of a D with discrete values.
+// discrete returns the mean and the interval of a D with values d and probabilities p.
 func discrete(d, p []float64) (v Interval) {
 	below := 0.0
 	v.Low, v.High = math.NaN(), d[len(d)-1]
@@ -338,7 +338,7 @@ func discrete(d, p []float64) (v Interval) {
 	return v
 }
 
-// tail is the share outside a 95 % interval on one side.
+// tail is the probability outside a 95 % interval on one side.
 const tail = 0.025
 
 // continuous returns the mean and the interval of the D of segment i, for a mixture with a spread.

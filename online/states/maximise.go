@@ -6,25 +6,25 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// summit is the function to maximise. It writes its gradient to the second argument unless that is nil.
+// summit is a function to maximise. It writes its gradient into gradient unless gradient is nil.
 type summit func(at, gradient []float64) float64
 
 // climb finds a maximum by damped Newton steps, with the Hessian from differences of the gradient.
 type climb struct {
 	of      summit
 	least   []float64 // lower bounds
-	fixed   []bool    // fixed coordinates; nil for none
+	fixed   []bool    // fixed coordinates; nil if none is fixed
 	hessian *mat.SymDense
-	rough   float64              // gain per step at which the climb stops, nats; 0 means climbNats
-	outer   func() *mat.SymDense // Σ of outer products of the track gradients at the last gradient; nil if there are too few tracks
-	near    bool                 // the Hessian belongs to a top nearby: recompute it only when a step fails
+	rough   float64              // the climb stops at this gain per step, nats; 0 means climbNats
+	outer   func() *mat.SymDense // negative sum of the outer products of the track gradients, from the last evaluation; nil with too few tracks
+	near    bool                 // the Hessian is from a maximum nearby: recompute it only if a step fails
 }
 
-// Limits of a climb. An error of a thousandth of a nat is a hundredth of the change that moves the end of an interval by a hundredth of its length.
+// Limits of a climb. An error of 0.001 nats is a hundredth of the error that would move the end of an interval by a hundredth of its length.
 const (
 	climbSteps = 60
 	climbNats  = 1e-5 // gain per step at which the climb stops
-	difference = 1e-4 // step of a coordinate for the Hessian; coordinates are logarithms, or in units of their own size
+	difference = 1e-4 // step of a coordinate for the Hessian; coordinates are logarithms or of order 1
 )
 
 // maximise moves at to the maximum near it, and returns the value there.
@@ -48,7 +48,7 @@ func (c *climb) maximise(at []float64) float64 {
 			trial[k] = max(at[k]+min(max(step[i], -longest), longest), c.least[k])
 		}
 		got := c.of(trial, next)
-		if !(got > value) { // beyond the range of the quadratic, or at the top
+		if !(got > value) { // the step left the range of the quadratic approximation, or at is the maximum
 			if !fresh {
 				c.curve(at, gradient)
 				fresh = true
@@ -79,7 +79,7 @@ func (c *climb) maximise(at []float64) float64 {
 			continue
 		}
 		fresh = c.outer != nil
-		if !fresh && !c.near && (damp > 1e-6 || gain > 0.1) { // far from the top the old curvature misleads
+		if !fresh && !c.near && (damp > 1e-6 || gain > 0.1) { // far from the maximum the old curvature misleads
 			c.curve(at, gradient)
 			fresh = true
 		}
@@ -87,7 +87,7 @@ func (c *climb) maximise(at []float64) float64 {
 	return value
 }
 
-// longest bounds the step of a coordinate: an e-fold in D.
+// longest is the largest step of a coordinate: a factor of e in D.
 const longest = 1.0
 
 // gainOf returns the gain that the gradient predicts for a step.
@@ -98,7 +98,7 @@ func gainOf(gradient, step []float64, free []int) (sum float64) {
 	return math.Abs(sum)
 }
 
-// free returns the coordinates that may move: not fixed, and not held at their bound.
+// free returns the coordinates that may move: they are not fixed, and their bound does not stop them.
 func (c *climb) free(at, gradient []float64) (free []int) {
 	for k := range at {
 		if c.fixed != nil && c.fixed[k] || at[k] <= c.least[k] && gradient[k] <= 0 {
@@ -109,8 +109,8 @@ func (c *climb) free(at, gradient []float64) (free []int) {
 	return free
 }
 
-// bend updates the Hessian at the last gradient: on average, the outer product of the track gradients is its negative (Berndt, Hall, Hall and Hausman,
-// Annals of Economic and Social Measurement 3, 653, 1974), and costs nothing.
+// bend updates the Hessian at the last gradient. On average, the Hessian is minus the sum of the outer products of the track gradients (Berndt, Hall, Hall
+// and Hausman, Annals of Economic and Social Measurement 3, 653, 1974), which costs nothing.
 func (c *climb) bend(at, gradient []float64) {
 	if c.outer == nil {
 		c.curve(at, gradient)
@@ -119,7 +119,7 @@ func (c *climb) bend(at, gradient []float64) {
 	c.hessian = c.outer()
 }
 
-// curve computes the Hessian at a point.
+// curve computes the Hessian at the point at, where the gradient is known.
 func (c *climb) curve(at, gradient []float64) {
 	n := len(at)
 	rows := mat.NewDense(n, n, nil)

@@ -7,14 +7,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// mixture is the law of a population with every object in one of a few states.
+// mixture is a population law in which every object is in one of a few states.
 type mixture struct {
 	d        []float64     // px²/s of each state, ascending
-	fraction []float64     // of the tracked objects
+	fraction []float64     // fraction of the tracks in each state
 	spread   float64       // sd of ln D within a state, 0 without a spread
-	noise    float64       // variance of a place of scale 1 along an axis, px²
+	noise    float64       // localisation variance at scale 1 along an axis, px²
 	nats     float64       // log likelihood
-	table    *table        // of a mixture with a spread
+	table    *table        // likelihoods of a mixture with a spread
 	hessian  *mat.SymDense // at the maximum, for a mixture with a spread
 }
 
@@ -22,19 +22,19 @@ type mixture struct {
 type fitting struct {
 	segments []Segment
 	exposure float64
-	stray    float64 // ln of the density of a stray step: strays over the disc of the longest step
+	stray    float64 // ln of the density of a stray step: strays divided by the area of the disc of the longest step
 	unit     float64 // px²: a quarter of a mean square step
-	noise    float64 // the same over the mean scale of places: the unit of the noise
+	noise    float64 // unit of the noise: unit divided by the mean scale
 	time     float64 // mean time of a step, s
-	least    float64 // ln D, lower bound: slower objects look at rest
+	least    float64 // lower bound of ln D; slower objects appear at rest
 	cores    int
-	pause    func()             // nil for none
+	pause    func()             // may be nil
 	tables   map[float64]*table // the latest, by noise
-	terms    []float64          // of a mixture without a spread, one row of states per track
+	terms    []float64          // log likelihoods of a mixture without a spread, one row of states per track
 	ends     []slope
-	parts    []bell    // of a mixture with a spread, likewise
-	score    []float64 // of one track
-	products []float64 // Σ of its products with itself over all tracks
+	parts    []bell    // likelihoods of a mixture with a spread, one row of states per track
+	score    []float64 // gradient of one track
+	products []float64 // Σ of outer products of score over all tracks
 }
 
 // newFitting measures the segments. ok is false if no step moves.
@@ -57,7 +57,7 @@ func newFitting(segments []Segment, o Options) (f *fitting, ok bool) {
 	return f, true
 }
 
-// meanScale returns the mean scale of all places.
+// meanScale returns the mean scale of all positions.
 func meanScale(segments []Segment) float64 {
 	sum, n := 0.0, 0.0
 	for i := range segments {
@@ -71,11 +71,11 @@ func meanScale(segments []Segment) float64 {
 	return sum / n
 }
 
-// slowest is the smallest D of a state as a share of the mean D: a millionth, so its steps are a thousandth of the mean step.
+// slowest is the smallest D of a state, relative to the mean D. Its steps are a thousandth of the mean step.
 const slowest = 1e-6
 
-// A mixture of K states has 2K coordinates: ln D of each, then logits by which fractions break a stick (f₁ = s(t₁), f₂ = (1-f₁) s(t₂), ...), then the
-// noise in units.
+// A mixture of K states has 2K coordinates: ln D of each, then stick-breaking logits t of the fractions (f₁ = s(t₁), f₂ = (1-f₁) s(t₂), ..., with the
+// logistic function s), then the noise in units of fitting.noise.
 
 // likelihood returns the summit of a mixture of k states.
 func (f *fitting) likelihood(k int) summit {
@@ -99,7 +99,7 @@ func (f *fitting) likelihood(k int) summit {
 			if gradient == nil {
 				continue
 			}
-			left := 1.0 // of the stick
+			left := 1.0 // remaining probability
 			f.score[2*k-1] = 0
 			for j := range terms {
 				r := terms[j] / sum
@@ -139,7 +139,7 @@ func (f *fitting) ask(at, logs []float64, slopes bool) {
 	})
 }
 
-// begin clears the track gradients of n coordinates.
+// begin clears the sums of track gradients for n coordinates.
 func (f *fitting) begin(n int) {
 	if cap(f.score) < n {
 		f.score, f.products = make([]float64, n), make([]float64, n*n)
@@ -148,7 +148,7 @@ func (f *fitting) begin(n int) {
 	clear(f.products)
 }
 
-// collect adds the gradient of a track, by its weight.
+// collect adds the gradient of a track, f.score, with its weight.
 func (f *fitting) collect(gradient []float64, weight float64) {
 	n := len(f.score)
 	for i, v := range f.score {
@@ -178,7 +178,7 @@ func (f *fitting) outer(n int) func() *mat.SymDense {
 
 func logistic(t float64) float64 { return 1 / (1 + math.Exp(-t)) }
 
-// stick returns the logarithms of the fractions into which logits break a stick, one more than there are logits.
+// stick returns the logarithms of the stick-breaking fractions, one more than there are logits.
 func stick(logits []float64) []float64 {
 	logs, left := make([]float64, len(logits)+1), 0.0
 	for j, t := range logits {
@@ -189,7 +189,7 @@ func stick(logits []float64) []float64 {
 	return logs
 }
 
-// unstick returns the logits of fractions.
+// unstick returns the stick-breaking logits of fractions.
 func unstick(fractions []float64) []float64 {
 	logits, left := make([]float64, len(fractions)-1), 1.0
 	for j := range logits {
@@ -200,7 +200,8 @@ func unstick(fractions []float64) []float64 {
 	return logits
 }
 
-// coordinates returns the coordinates of a mixture, with its states in an order. The last one is the spread if there is one, and the noise otherwise.
+// coordinates returns the coordinates of a mixture, with its states in the given order. The last coordinate is the spread if the mixture has one, else the
+// noise.
 func (f *fitting) coordinates(m *mixture, order []int) []float64 {
 	var at, fractions []float64
 	for _, j := range order {
@@ -248,7 +249,7 @@ func (f *fitting) bounds(k int) []float64 {
 	return least
 }
 
-// climbFrom fits a mixture from a start, until a step gains less than rough nats; 0 means full precision.
+// climbFrom fits a mixture, starting at m, until a step gains less than rough nats. 0 means full precision.
 func (f *fitting) climbFrom(m mixture, rough float64) mixture {
 	k := len(m.d)
 	c := &climb{of: f.likelihood(k), least: f.bounds(k), rough: rough, outer: f.outer(2 * k)}
@@ -270,7 +271,7 @@ func ascending(k int) []int {
 // one fits the mixture of one state.
 func (f *fitting) one() mixture {
 	best := mixture{nats: math.Inf(-1)}
-	for _, noise := range []float64{0.02, 0.5, 0.95} { // noise as a share of the mean square step: starts from each side, and between
+	for _, noise := range []float64{0.02, 0.5, 0.95} { // noise as a fraction of the mean square step: starts with little, medium and large noise
 		m := f.climbFrom(mixture{d: []float64{f.unit / f.time * (1 - noise)}, fraction: []float64{1}, noise: noise * f.noise}, 0)
 		if m.nats > best.nats {
 			best = m
@@ -279,11 +280,11 @@ func (f *fitting) one() mixture {
 	return best
 }
 
-// split returns the best mixture with one state more: it tries to split each state in turn.
+// split returns the best mixture with one more state. It tries to split each state in turn.
 func (f *fitting) split(m mixture) mixture {
 	best := mixture{nats: math.Inf(-1)}
 	for j := range m.d {
-		for _, apart := range []float64{2, 8} { // ratios: states close to each other, and a few objects far from most
+		for _, apart := range []float64{2, 8} { // ratios of D for similar states, and for a few objects that differ strongly from the rest
 			next := mixture{noise: m.noise}
 			for i := range m.d {
 				if i != j {
@@ -301,5 +302,5 @@ func (f *fitting) split(m mixture) mixture {
 	return f.climbFrom(best, 0)
 }
 
-// rough is the precision of a first climb before starts are compared, nats: relevant starts differ by more.
+// rough is the precision of the climbs from several starts before they are compared, nats. Relevant starts differ by more.
 const rough = 0.3

@@ -1,13 +1,13 @@
 // Steps
 //
-// The steps of an object in a state are Gaussian. With the variance uₙ of place n, noise σ² wₙ minus the blur by the exposure e,
+// The steps of an object in a state are Gaussian. With the variance uₙ of position n, which is noise σ² wₙ minus the blur by the exposure e,
 //
 //	E Δₙ²     = 2DΔt + uₙ₋₁ + uₙ,  uₙ = σ² wₙ - De/3
 //	E Δₙ Δₙ₊₁ = -uₙ
 //
-// (Berglund, Physical Review E 82, 011917, 2010; Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014). This covariance is
-// tridiagonal. Its factors give the likelihood of a track in one pass, exactly, with gaps and places of unequal noise. One step in ten thousand may be
-// stray: it leads anywhere within the longest step, and restarts the covariance.
+// (Berglund, Physical Review E 82, 011917, 2010; Vestergaard, Blainey and Flyvbjerg, Physical Review E 89, 022726, 2014). This covariance is tridiagonal. Its
+// factors give the exact likelihood of a track in one pass, with gaps and positions of unequal noise. One step in ten thousand may be stray: it ends anywhere
+// within the length of the longest step, and the covariance restarts after it.
 
 package states
 
@@ -25,7 +25,7 @@ type Step struct {
 // Segment is a run of consecutive steps of one object. It is immutable once created.
 type Segment struct {
 	Steps []Step
-	// Scale holds the variance of each place along an axis as a multiple of the noise, one more than there are steps; nil means all 1.
+	// Scale holds the variance of each position along an axis as a multiple of the noise, one more value than steps. nil means that all are 1.
 	Scale  []float64
 	Weight float64 // weight of its likelihood, 0 to 1
 }
@@ -33,7 +33,7 @@ type Segment struct {
 // law holds the parameters of a state for the likelihood of steps.
 type law struct {
 	d        float64 // px²/s
-	noise    float64 // variance of a place of scale 1 along an axis, px²
+	noise    float64 // localisation variance at scale 1 along an axis, px²
 	exposure float64 // s
 	stray    float64 // ln of the density of a stray step, 1/px²
 }
@@ -41,10 +41,10 @@ type law struct {
 // slope is a derivative by ln D, and by the noise.
 type slope struct{ d, noise float64 }
 
-// place returns the covariance that a place adds to its neighbouring steps, σ² - 2RDΔt, px².
+// place returns the variance u of a position with the given scale, px². Its two neighbouring steps have the covariance -u.
 func (l *law) place(scale float64) float64 { return l.noise*scale - l.d*l.exposure/3 }
 
-// scale returns the scale of place n.
+// scale returns the scale of position n.
 func (s *Segment) scale(n int) float64 {
 	if s.Scale == nil {
 		return 1
@@ -55,9 +55,9 @@ func (s *Segment) scale(n int) float64 {
 // floor keeps variances above zero for a state without motion and noise, px².
 const floor = 1e-12
 
-// A step may be stray: one in ten thousand leads anywhere, for example after a wrong assignment of a number, and adds no information. A step of a state
-// rarely exceeds √20 standard deviations, once in 22,000 steps, so only longer steps are tested. With a share of one in a thousand, too many regular
-// steps counted as stray: intervals held D in only 94.1 % of populations.
+// One step in ten thousand may be stray: it ends anywhere, for example after a wrong link, and adds no information. A regular step exceeds √20 standard
+// deviations only once in 22,000 steps, so only longer steps are tested. If one in a thousand may be stray, too many regular steps count as stray: then the
+// intervals contain D in only 94.1 % of populations.
 const (
 	strays  = 1e-4
 	farther = 20.0
@@ -70,7 +70,7 @@ func (l *law) isStray(square, q float64) bool {
 
 // logLikelihood returns the log likelihood of the steps along both axes, by the factors of the tridiagonal covariance.
 func (s *Segment) logLikelihood(l law) float64 {
-	var q, y0, y1, b float64 // variance of the last innovation, the innovations, covariance with the next step
+	var q, y0, y1, b float64 // variance of the last innovation, its two components, its covariance with the next step
 	squares, product, logs, strayed := 0.0, 1.0, 0.0, 0
 	u := l.place(s.scale(0))
 	for n := range s.Steps {

@@ -4,13 +4,13 @@ import (
 	"math"
 )
 
-// Within a state ln D may be spread by a normal law, of equal width in all states: beads differ in size, receptors in their cargo.
+// Within a state, ln D may have a normal law of equal width in all states, because beads differ in size and receptors in their cargo.
 //
 //	p(track) = Σₖ fₖ ∫ N(x; ln Dₖ, s²) p(track | D = eˣ) dx,
 //
-// with the integral as a sum over the grid of a table. A mixture with a spread has one more coordinate, s, after the fractions; the noise is fixed by the table.
+// The integral is a sum over the grid of a table. In a mixture with a spread, the coordinate after the fractions is s, and the table fixes the noise.
 
-// narrowest is the least spread other than none: below it the sum over the grid is coarse, and only 400 steps give D to a twentieth.
+// narrowest is the smallest spread above zero. Below it, the grid is too coarse for the sum, and only 400 steps give D to a twentieth.
 const narrowest = 0.05
 
 // spreadLikelihood returns the summit of k states with a spread over a table.
@@ -47,7 +47,7 @@ func (f *fitting) spreadLikelihood(t *table, k int) summit {
 			if gradient == nil {
 				continue
 			}
-			left := 1.0 // of the stick
+			left := 1.0 // remaining probability
 			f.score[2*k-1] = 0
 			for j := range k {
 				scale := logs[j] / sum
@@ -64,16 +64,16 @@ func (f *fitting) spreadLikelihood(t *table, k int) summit {
 	}
 }
 
-// bell is a normal law at a point of the grid, with its derivatives by mean and sd.
+// bell is the value of a normal law at a point of the grid, with its derivatives by mean and sd.
 type bell struct{ p, mean, sd float64 }
 
-// prior is the normal law of a state over every point of the grid, every second point, and so on.
+// prior is the normal law of a state over every point of the grid, over every second point, and over every fourth.
 type prior struct {
 	over [levels]ring
-	most int // level of the sum: 0 if the end of the grid cuts the law off
+	most int // coarsest usable level; 0 if the end of the grid cuts the law off
 }
 
-// A sum over points h apart of a bell of width σ has the relative error 2exp(-2π²σ²/h²): 5e-9 for h = σ. A track of n steps under a spread of s has 1/σ²
+// The sum of a bell of width σ over points at distance h has the relative error 2exp(-2π²σ²/h²): 5e-9 for h = σ. For a track of n steps and a spread s, 1/σ²
 // = n + 1/s².
 const levels = 3
 
@@ -84,7 +84,7 @@ func coarse(n int, s float64) (level int) {
 	return level
 }
 
-// ring is a normal law over the points of a grid, nonzero from one of them to another.
+// ring is a normal law over the points of a grid, nonzero in [from, to).
 type ring struct {
 	at       []bell
 	from, to int
@@ -127,7 +127,7 @@ func (p *prior) ring(grid []float64, mean, sd float64) {
 	}
 }
 
-// weigh returns the likelihood of a row, nonzero from one point to another, under the law at every stride-th point, and its derivatives.
+// weigh returns the likelihood of a row under the law at every stride-th point, and its derivatives. The row is nonzero in [from, to).
 func (r *ring) weigh(row []float32, from, to, stride int) (sum bell) {
 	from, to = max((from+stride-1)/stride, r.from), min((to+stride-1)/stride, r.to)
 	for j := from; j < to; j++ {
@@ -144,7 +144,8 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// spreadFrom fits a mixture with a spread from one without. It searches over the noise of the ladder too, because noise and spread can replace each other.
+// spreadFrom fits a mixture with a spread, starting at m, a mixture without. It also searches over the noise levels of the ladder, because noise and spread
+// can replace each other.
 func (f *fitting) spreadFrom(m mixture) mixture {
 	rung := max(f.rungOf(m.noise), ladderPerDecade*2)
 	best := mixture{nats: math.Inf(-1)}
@@ -169,7 +170,7 @@ func (f *fitting) spreadFrom(m mixture) mixture {
 	return best
 }
 
-// sharpen refines the noise between the rungs of the ladder: the top of a parabola through three.
+// sharpen refines the noise between the rungs of the ladder, to the maximum of a parabola through three rungs.
 func (f *fitting) sharpen(m *mixture) {
 	rung := f.rungOf(m.table.noise)
 	if rung <= 1 || rung >= ladderPerDecade*ladderDecades {
@@ -186,7 +187,7 @@ func (f *fitting) sharpen(m *mixture) {
 	}
 }
 
-// spreadAt fits a mixture with a spread over a table, from a start.
+// spreadAt fits a mixture with a spread over a table, starting at m.
 func (f *fitting) spreadAt(m mixture, t *table) mixture {
 	k := len(m.d)
 	c := climb{of: f.spreadLikelihood(t, k), least: append(f.bounds(k)[:2*k-1], narrowest), hessian: m.hessian, near: m.hessian != nil, outer: f.outer(2 * k)}

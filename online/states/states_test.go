@@ -17,7 +17,7 @@ const dt = 0.01
 // never disables stray steps.
 var never = math.Inf(-1)
 
-// population draws tracks of states, each with its share.
+// population simulates tracks of several states, each with its D and its share.
 func population(seed uint64, film Film, tracks, frames int, states ...[2]float64) (out []Segment) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range tracks {
@@ -59,7 +59,7 @@ func TestLikelihood(t *testing.T) {
 	}
 }
 
-// TestGradients compares the gradients of mixtures with and without a spread with central differences of 1e-5, with an error of 1e-10 of the third
+// TestGradients compares the gradients of mixtures, with and without a spread, with central differences of step 1e-5. Their error is 1e-10 times the third
 // derivative.
 func TestGradients(t *testing.T) {
 	segments := population(1, Film{dt, dt / 2, 0.01}, 40, 12, [2]float64{1, 0.5}, [2]float64{6, 0.5})
@@ -88,12 +88,12 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// TestPooled verifies that 95 % intervals of the D of one state hold it in 89 to 99 % of 150 films (three standard errors of 95 %, and one point more
-// for noise at its bound), and that D is unbiased.
+// TestPooled verifies that the 95 % intervals of the D of one state contain it in 89 to 99 % of 150 films, and that D is unbiased. The limits are three
+// standard errors around 95 %, and a percentage point for noise at its bound.
 func TestPooled(t *testing.T) {
 	for _, c := range []struct {
 		name           string
-		noise, exposed float64 // noise over DΔt, exposure over dt
+		noise, exposed float64 // noise in units of DΔt, exposure in units of dt
 		tracks, frames int
 	}{
 		{"no noise", 0, 0, 30, 10},
@@ -116,14 +116,14 @@ func TestPooled(t *testing.T) {
 		if held < films*89/100 || held > films*99/100 {
 			t.Errorf("%s: %d of %d intervals hold the truth", c.name, held, films)
 		}
-		if se := math.Sqrt(square / films); math.Abs(mean-d) > 4*se+0.02*d { // maximum likelihood from few steps is biased by its variance
+		if se := math.Sqrt(square / films); math.Abs(mean-d) > 4*se+0.02*d { // maximum likelihood from few steps has a bias of the order of its variance
 			t.Errorf("%s: mean %.3f ± %.3f, expected %g", c.name, mean, se, d)
 		}
 	}
 }
 
-// TestStates simulates three states with D four times apart, in 300 tracks of 20 frames. The evidence finds three states without a spread, with D and
-// fractions within four half-widths of their intervals; and one state if there is one.
+// TestStates simulates three states with D four times apart, in 300 tracks of 20 frames. The evidence selects three states without a spread, with D and
+// fractions within four half-widths of their intervals. From tracks of one state it selects one.
 func TestStates(t *testing.T) {
 	film := Film{dt, 0, 0.01}
 	for seed := range uint64(2) {
@@ -141,13 +141,13 @@ func TestStates(t *testing.T) {
 			}
 		}
 		if l, _ = Infer(population(seed, film, 300, 20, [2]float64{2, 1}), Options{}); len(l.States) != 1 || l.Spread.Value != 0 {
-			t.Errorf("seed %d: one state is told as %+v, spread %+v", seed, l.States, l.Spread)
+			t.Errorf("seed %d: for one state, found %+v, spread %+v", seed, l.States, l.Spread)
 		}
 	}
 }
 
-// TestSpread verifies that beads with an sd of ln D of 0.5 are one state with that spread, inside its interval. The D of each bead is closer to the
-// truth than the mean of all: 100 frames give ln D to 0.12.
+// TestSpread verifies that beads with an sd of ln D of 0.5 are one state whose interval of the spread contains 0.5. The D of each bead is closer to the truth
+// than the mean D: 100 frames give ln D to 0.12.
 func TestSpread(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	film := Film{dt, 0, 0.01}
@@ -171,14 +171,14 @@ func TestSpread(t *testing.T) {
 		square += math.Pow(math.Log(o.Value/d), 2) / 150
 	}
 	if held < 132 || held > 149 { // 95 % of 150, minus and plus three standard errors of 2.7
-		t.Errorf("%d of 150 intervals hold an object's own D", held)
+		t.Errorf("%d of 150 intervals contain the object's own D", held)
 	}
 	if rms := math.Sqrt(square); rms > 0.2 {
-		t.Errorf("ln D of each is off by %.3f", rms)
+		t.Errorf("the RMS error of ln D is %.3f", rms)
 	}
 }
 
-// TestStray verifies that two wrong assignments of numbers change neither the states nor the mean D, known to 3 % without them.
+// TestStray verifies that two wrong links change neither the states nor the mean D, which is known to 3 % without them.
 func TestStray(t *testing.T) {
 	segments := population(4, Film{dt, 0, 0.01}, 60, 30, [2]float64{2, 1})
 	for _, k := range []int{3, 40} {
@@ -206,7 +206,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestNothing verifies that input without information has no law.
+// TestNothing verifies that Infer finds no law in data without information.
 func TestNothing(t *testing.T) {
 	for name, segments := range map[string][]Segment{
 		"no tracks":   nil,
@@ -226,7 +226,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestFinite verifies that all numbers are finite, with more states than the evidence supports, and for tracks that hardly move.
+// TestFinite verifies that all numbers are finite, even with more states than the evidence supports, and for tracks that hardly move.
 func TestFinite(t *testing.T) {
 	still := Segment{Weight: 1, Steps: []Step{{1e-9, 0, dt}, {0, 1e-9, dt}}}
 	for name, segments := range map[string][]Segment{
@@ -259,7 +259,7 @@ func TestFinite(t *testing.T) {
 	}
 }
 
-// TestInFocus compares the share with drawn steps, to four standard errors of 0.002, and verifies that fewer fast objects stay.
+// TestInFocus compares InFocus with the fraction of simulated steps that stay in the slab, to four standard errors of 0.002.
 func TestInFocus(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, d := range []float64{0.1, 1, 10} {
@@ -272,23 +272,23 @@ func TestInFocus(t *testing.T) {
 			}
 		}
 		if got := InFocus(d, dt, depth); math.Abs(got-float64(stay)/n) > 0.009 {
-			t.Errorf("D %g: %.4f stay, %.4f were drawn to", d, got, float64(stay)/n)
+			t.Errorf("D %g: found a fraction of %.4f, %.4f in the simulation", d, got, float64(stay)/n)
 		}
 	}
 	if InFocus(1, dt, 0) != 1 || InFocus(0, dt, 1) != 1 {
-		t.Error("without a depth, or without motion, some leave")
+		t.Error("without a depth, or without motion, the fraction is below 1")
 	}
 }
 
-// TestFocusShares observes two states through a slab of focus, which shows fewer steps of fast objects than they make. It verifies that the fractions of
-// time match the objects, 0.5 each, to 0.1: 300 tracks of a few frames give a fraction to 0.03.
+// TestFocusShares observes two states through a slab in focus, which shows only some of the steps of fast objects. It verifies that the depth raises the fast
+// fraction by at least a fifth, and that spectrum and mixture agree to 0.05.
 func TestFocusShares(t *testing.T) {
 	suite.Calculation(t)
 	rng := rand.New(rand.NewPCG(9, 9))
 	const depth = 1.0 // px
 	film := Film{DT: dt, Noise: 1e-4}
 	var segments []Segment
-	for range 6000 { // objects start anywhere in the slab, and never return once they leave it
+	for range 6000 { // objects start anywhere in the slab; their track ends once they leave it
 		d := []float64{0.2, 12}[rng.IntN(2)]
 		z, frames := depth*rng.Float64(), 1
 		for frames < 6 {
@@ -306,7 +306,7 @@ func TestFocusShares(t *testing.T) {
 	fast, seen := l.States[1].Fraction, bare.States[1].Fraction.Value
 	// A fast object stays for 1.5 of its 5 steps. The correction restores objects seen for one step, but not those lost in the first step.
 	if !(fast.Value > 1.2*seen) {
-		t.Errorf("fast ones %.3f of the time with the focus, %.3f without", fast.Value, seen)
+		t.Errorf("fast objects have %.3f of the time with the depth, %.3f without", fast.Value, seen)
 	}
 	share := 0.0
 	for _, b := range Spectrum(segments, Options{Depth: depth}, l.MostNoise) {
@@ -315,6 +315,6 @@ func TestFocusShares(t *testing.T) {
 		}
 	}
 	if math.Abs(share-fast.Value) > 0.05 {
-		t.Errorf("the spectrum has %.3f fast, the mixture %.3f", share, fast.Value)
+		t.Errorf("the fast fraction is %.3f in the spectrum, %.3f in the mixture", share, fast.Value)
 	}
 }

@@ -5,9 +5,9 @@ import "math"
 // table holds the log likelihood of every segment over a grid of D, at one noise.
 type table struct {
 	logD   []float64
-	likely []float32 // likelihoods over their maximum, one row per segment; single precision, because tables take most of the memory of a fit
-	tops   []float64 // the maxima of the rows
-	from   []int     // first nonzero point of a row
+	likely []float32 // likelihoods divided by their maximum, one row per segment; single precision, because tables take most of the memory of a fit
+	tops   []float64 // ln of the maxima of the rows
+	from   []int     // row i is nonzero in [from[i], to[i])
 	to     []int
 	noise  float64
 }
@@ -31,13 +31,13 @@ func (f *fitting) grid() []float64 {
 	return out
 }
 
-// negligible is the depth below its maximum, in nats, at which a likelihood counts as 0.
+// negligible is the distance below the maximum, in nats, beyond which a likelihood counts as 0.
 const negligible = 60
 
-// mostTabled bounds the numbers in the kept tables, 16 MB: ten tables of 65,536 steps in pieces of 30.
+// mostTabled is the largest number of values in the stored tables, 16 MB: ten tables of 65,536 steps in pieces of 30.
 const mostTabled = 1 << 22
 
-// tabulate returns the table of a noise. It keeps the latest tables.
+// tabulate returns the table for a noise. It stores the latest tables.
 func (f *fitting) tabulate(noise float64) *table {
 	if t := f.tables[noise]; t != nil {
 		return t
@@ -56,7 +56,7 @@ func (f *fitting) tabulate(noise float64) *table {
 	return t
 }
 
-// tell computes the row of a segment.
+// tell computes the row of segment i.
 func (f *fitting) tell(t *table, i int, row []float32) {
 	var logs [tablePoints]float64
 	top := math.Inf(-1)
@@ -76,7 +76,7 @@ func (f *fitting) tell(t *table, i int, row []float32) {
 // 0.01 nats for 64 steps and a stride of four.
 const (
 	stride    = 4
-	fewStrode = 64 // steps; above this, every point is computed
+	fewStrode = 64 // steps; for longer segments, every point is computed
 )
 
 // fill writes the log likelihoods of a segment over the grid.
@@ -91,7 +91,7 @@ func (f *fitting) fill(row, logD []float64, s *Segment, noise float64) {
 	if step == 1 {
 		return
 	}
-	last := (len(row) - 1) / step * step // the grid has a multiple of strides plus one points
+	last := (len(row) - 1) / step * step // the number of grid points is a multiple of the stride plus one
 	for j := 0; j < last; j += step {
 		from := min(max(j-step, 0), last-3*step)
 		a, b, c, d := row[from], row[from+step], row[from+2*step], row[from+3*step]
@@ -102,13 +102,13 @@ func (f *fitting) fill(row, logD []float64, s *Segment, noise float64) {
 	}
 }
 
-// The noise levels of tables: twenty per decade, so that any noise is within a twentieth of one.
+// The noise levels of tables: twenty per decade, so any noise is within 6 % of a level.
 const (
 	ladderPerDecade = 20
-	ladderDecades   = 5 // below the mean square step
+	ladderDecades   = 5 // decades below the mean square step
 )
 
-// rung returns the noise of rung i, 0 below the first.
+// rung returns the noise of rung i, or 0 if i is 0 or less.
 func (f *fitting) rung(i int) float64 {
 	if i <= 0 {
 		return 0

@@ -1,7 +1,7 @@
 package tracks
 
-// Carry moves every track as the stage or a flow moves all objects before the next frame, px. It also moves the stored steps of the last frames, because
-// an exchange replays them in the coordinates of the next frame. Points keep the coordinates of their own frame.
+// Carry moves every track by the common motion of all objects until the next frame, px, for example by a stage or a flow. It also moves the stored steps of
+// the last frames, because an exchange replays them in the coordinates of the next frame. Points keep the coordinates of their own frame.
 func (t *Tracker) Carry(dx, dy float64) {
 	if dx == 0 && dy == 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkGaps follows 2,000 objects with nineteen of twenty frames lost, as when tracking falls behind.
+// BenchmarkGaps follows 2,000 objects with 19 of 20 frames lost, as if tracking fell behind.
 func BenchmarkGaps(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	t, err := New(Options{Width: 512, Height: 512, Template: 1.4})
@@ -31,12 +31,12 @@ func BenchmarkGaps(b *testing.B) {
 	}
 }
 
-// TestPass follows nine objects with steps of 0.3 px that have never ended. After 300 unobserved frames all keep their numbers, 5 px away: by Pass, and
-// by frame numbers. Objects that live for 30 frames do not survive: new ones take their places.
+// TestPass follows nine objects with steps of 0.3 px that never end. After 300 lost frames, reported by Pass or by the frame numbers, they have moved by
+// about 5 px and keep their numbers. Objects that live for 30 frames do not survive; new objects get new numbers.
 func TestPass(t *testing.T) {
 	for name, c := range map[string]struct {
 		lives  int
-		pass   int // of 300, by Pass
+		pass   int // number of the 300 lost frames that Pass reports
 		number uint64
 		kept   int
 	}{"by Pass": {1 << 20, 299, 1, 9}, "by the number": {1 << 20, 0, 300, 9}, "those that end": {30, 299, 1, 0}} {
@@ -63,7 +63,7 @@ func TestPass(t *testing.T) {
 		for range 300 {
 			for i := range at {
 				at[i][0], at[i][1] = at[i][0]+0.3*rng.NormFloat64(), at[i][1]+0.3*rng.NormFloat64()
-				if (int(frame)+3*i)%c.lives == 0 { // another, elsewhere
+				if (int(frame)+3*i)%c.lives == 0 { // a new object at another position
 					p := place(i)
 					at[i] = [2]float64{p[0] + 30*(rng.Float64()-0.5), p[1] + 30*(rng.Float64()-0.5)}
 				}
@@ -86,17 +86,17 @@ func TestPass(t *testing.T) {
 			if after[i] == before[i] {
 				kept++
 			} else if after[i] <= slices.Max(before[:]) {
-				t.Errorf("%s: the number %d is used again", name, after[i])
+				t.Errorf("%s: the number %d is reused", name, after[i])
 			}
 		}
 		if kept != c.kept {
-			t.Errorf("%s: %d of 9 are known, expected %d: %v, then %v", name, kept, c.kept, before, after)
+			t.Errorf("%s: %d of 9 keep their number, expected %d: %v, then %v", name, kept, c.kept, before, after)
 		}
 	}
 }
 
-// TestStepsOverGaps verifies that the variance of a step with four of five frames lost equals the one without loss to a quarter. 120 steps of each of
-// three objects give it to a tenth, and the prior adds to it.
+// TestStepsOverGaps verifies that the variance of a step is right to a quarter with four of five frames lost. 120 steps of each of three objects give it to a
+// tenth, and the prior adds to the error.
 func TestStepsOverGaps(t *testing.T) {
 	rng, k := rand.New(rand.NewPCG(25, 26)), tracker(t)
 	const sd, apart = 0.5, 5
@@ -119,6 +119,6 @@ func TestStepsOverGaps(t *testing.T) {
 		mean += q / float64(len(found))
 	}
 	if len(found) != len(at) || mean < 0.75*sd*sd || mean > 1.25*sd*sd {
-		t.Errorf("%d objects, a variance of %.3f px² a frame, expected %d and %.3f", len(found), mean, len(at), sd*sd)
+		t.Errorf("%d objects, a variance of %.3f px² per frame, expected %d and %.3f", len(found), mean, len(at), sd*sd)
 	}
 }

@@ -1,9 +1,9 @@
 // Links
 //
-// The Link of a point is the probability that the step from the last point with a detection is of one object: a sum over all joint assignments of the
-// frame, and over the other pasts of each track. After later frames it is 1/(1+o). o is the summed likelihood of the other ways of its frame with one rival
-// each, divided by the likelihood of the way taken: the two tracks exchange everything since then, or only what they had in that frame. Doubt is 1 - Link,
-// but after an exchange it has the place, not the step, in view. Neither covers errors of the motion models.
+// The Link of a point is the probability that this point and the track's last point with a detection belong to one object. In the newest frame it is a sum
+// over all joint assignments of the frame, and over the alternative pasts of each track. After later frames it is 1/(1+o), where o sums the likelihoods of
+// the alternatives over the likelihood of the current assignment. An alternative exchanges the detections of the track and one rival, from this frame on or
+// in this frame only. Doubt is 1 - Link, but after an exchange it concerns the point, not the step. Neither covers errors of the motion models.
 
 package tracks
 
@@ -15,66 +15,67 @@ import (
 
 // The probability that track i has detection j is
 //
-//	P(i, j) = Σ_A∋(i,j) Π w / Σ_A Π w      A: every way to give each detection to one track at most, and each track one detection at most
+//	P(i, j) = Σ_A∋(i,j) Π w / Σ_A Π w      A: an assignment: at most one track per detection and at most one detection per track
 //
 // The weight of a pair is w(i, j) = e D p(x) f(s) / ((1 - e D) (c(s) + b f(s))), see tracker.go. If the track has rivals, numerator and denominator are sums
-// over its own past and their pasts, each with its odds. Tracks that share detections form a group. The sums of a group go over its tracks, one after
-// another. Their state is which of the open detections are taken: the ones that a track before and a track after want (a forward and a backward pass).
+// over its own past and the rivals' pasts, weighted by their odds. Tracks that share detections form a group. A forward and a backward pass over the tracks
+// of a group compute its sums. A detection is open between the first and the last track that can have it. The state of a pass is the set of open detections
+// that are taken.
 
-// Bounds on the sums over joint assignments. A group of tracks beyond them has no known probabilities.
+// Bounds on the sums over joint assignments. A group that exceeds them has unknown probabilities.
 const (
-	openMost  = 12      // detections of a group that are open at once: 4,096 ways to take them
-	groupMost = 200     // tracks of a group
-	waysMost  = 1 << 15 // states of a group, over its tracks
-	waysEach  = 256     // states times pairs of a frame, per track
-	pastsMost = 3.0     // nats below which the other past of a rival counts
+	openMost  = 12      // largest number of open detections: 4,096 states
+	groupMost = 200     // largest number of tracks of a group
+	waysMost  = 1 << 15 // largest number of states of a group, summed over its tracks
+	waysEach  = 256     // largest number of states times pairs of a frame, per track
+	pastsMost = 3.0     // log odds up to which a rival's past counts, nats
 )
 
-// thin are weights below which a pair does not count: every assignment with it is so much less likely than the best. The second is for groups beyond the
-// bounds.
+// thin are weights below which a pair is dropped. The weight bounds the likelihood of every assignment with the pair, relative to the best assignment. The
+// second threshold is for groups that exceed the bounds.
 var thin = [...]float64{1e-3, 1e-2}
 
 // joint sums over all assignments of the tracks and detections of a frame. Its memory is reused.
 type joint struct {
 	edges   []edge
-	mixed   []float64 // by pair: what the other pasts of its track add to its likelihood ratio
+	mixed   []float64 // by pair: the addition to its likelihood ratio by the alternative pasts of its track
 	rows    []jointRow
 	columns []jointColumn
-	up      []int32   // by row: the union of rows that share detections
-	order   []int32   // of the rows of a group
-	sums    []float64 // by row of the group and state: over all ways of the rows before
-	back    []float64 // by state: over all ways of the rows after
-	spent   int       // states times edges of the frame
+	up      []int32   // by row: parent in the union-find forest of rows that share detections
+	order   []int32   // the rows of a group in the order of the passes
+	sums    []float64 // by row of the group and state: sum over all assignments of the rows before
+	back    []float64 // by state: sum over all assignments of the rows after
+	spent   int       // states times edges so far in this frame
 }
 
-// edge is a pair that counts. Its weight is its share of the best assignment.
+// edge is a pair that is not dropped. Its weight is relative to the best assignment.
 type edge struct {
 	column int32
-	bit    uint32 // of the column
+	bit    uint32 // bit of the column
 	weight float64
 	share  float64 // probability
 }
 
 // jointRow is a track.
 type jointRow struct {
-	first, last int32   // edges
-	next        int32   // row of the same group, -1
+	first, last int32   // its edges are edges[first:last]
+	next        int32   // next row of the same group, -1 at the end
 	alone       float64 // weight of no detection
 	share       float64 // probability of no detection
-	begin       int32   // of its sums
-	size, open  int32   // number of states before it, and with its own detections
-	retired     uint32  // bits of detections that no later row wants
+	begin       int32   // index of its sums in joint.sums
+	size, open  int32   // number of states before this row, and with its own detections
+	retired     uint32  // bits of detections that no later row can have
 }
 
 // jointColumn is a detection.
 type jointColumn struct {
-	row   int32   // one that has it
-	rows  int32   // number of later rows that want it
-	bit   uint32  // in a state; 0 before the first row that wants it
+	row   int32   // one of the rows that can have it
+	rows  int32   // number of later rows that can have it
+	bit   uint32  // its bit in a state; 0 before the first row that can have it
 	alone float64 // weight of no track
 }
 
-// mix adds to the pairs of a track what they would be worth if it had the other past of a rival: odds is the likelihood of that past over its own.
+// mix adds to the pairs of a track their likelihood ratios under a rival's past. odds is the likelihood of this past relative to the track's own.
 func (t *Tracker) mix(k *track, other *way, odds float64) {
 	if k.over > 0 || !other.begun || other.lost || other.state.over() {
 		return
@@ -90,8 +91,8 @@ func (t *Tracker) mix(k *track, other *way, odds float64) {
 	}
 }
 
-// marginals computes the probability of every pair, given the frames so far: the sum of the weights of all joint assignments with it over the sum of all.
-// By the prices of the solver, the weight of a pair is exp(-reduced cost), so that the best assignment has weight 1.
+// marginals computes the probability of every pair, given the frames so far: the summed weight of all joint assignments with the pair, divided by the summed
+// weight of all. With the solver's prices, the weight of a pair is exp(-reduced cost), and the best assignment has weight 1.
 func (t *Tracker) marginals(rows int) {
 	s := &t.joint
 	prices, columns := t.solver.Prices()
@@ -131,7 +132,7 @@ func (t *Tracker) marginals(rows int) {
 		}
 		r.last = int32(len(s.edges))
 	}
-	for i := rows - 1; i >= 0; i-- { // a list per group, at its root
+	for i := rows - 1; i >= 0; i-- { // link the rows of each group, beginning at its root
 		if root := s.root(int32(i)); root != int32(i) {
 			s.rows[i].next, s.rows[root].next = s.rows[root].next, int32(i)
 		}
@@ -172,8 +173,9 @@ func (t *Tracker) link() {
 	}
 }
 
-// has returns the probability that detection j, or none if j is below 0, shows the object of a track: the track has j alone, or another has j and both
-// appear as one. The sums count the second case as a miss. It is likelier by (m + (1-m) (1-D))/(1-D), with m the probability that the object is so near.
+// has returns the probability that detection j, or none if j is below 0, shows the object of a track: the track has j alone, or another track has j and both
+// appear as one. The sums count the second case as a miss, so has multiplies its weight by (m + (1-m) (1-D))/(1-D), where m is the probability that the two
+// objects are close enough to appear as one.
 func (t *Tracker) has(k *track, j int) float64 {
 	link, taken := t.joint.link(k, j)
 	if taken > 0 {
@@ -184,9 +186,9 @@ func (t *Tracker) has(k *track, j int) float64 {
 	return link
 }
 
-// link returns the probability that a track has detection j, or none if j is below 0, and the probability that another has j and the track has none: each
-// assignment with the pair has one in which both are free. Link is NaN if unknown, also because detections within reach are left out, and for a track that
-// began in this frame.
+// link returns the probability that a track has detection j, or none if j is below 0. taken is the probability that another track has j and this track has
+// none; it follows because each assignment with the pair has a counterpart in which both are free. link is NaN if unknown: if the sums are, if detections
+// within reach were left out, or if the track began in this frame.
 func (s *joint) link(k *track, j int) (link, taken float64) {
 	if k.row >= len(s.rows) || k.short {
 		return math.NaN(), 0
@@ -211,8 +213,8 @@ func (s *joint) root(i int32) int32 {
 	return i
 }
 
-// sum computes the probabilities of a group. The ways to take the open detections, those that other tracks want too, are the states of a forward and a
-// backward pass over its tracks.
+// sum computes the probabilities of a group by a forward and a backward pass over its tracks. The states of the passes are the sets of open detections that
+// are taken.
 func (s *joint) sum(root int32, most int) {
 	if !s.plan(root, most, thin[0]) && !s.plan(root, most, thin[1]) {
 		for i := root; i >= 0; i = s.rows[i].next {
@@ -303,8 +305,8 @@ func (s *joint) sum(root int32, most int) {
 	}
 }
 
-// plan orders the tracks of a group so that few detections are open at once, and places their sums. It drops pairs whose weight is below least, and reports whether
-// the sums are within the bounds.
+// plan orders the tracks of a group so that few detections are open at once, and assigns the ranges of their sums. It drops pairs whose weight is below
+// least, and reports whether the sums are within the bounds.
 func (s *joint) plan(root int32, most int, least float64) bool {
 	s.order = s.order[:0]
 	for i := root; i >= 0; i = s.rows[i].next {

@@ -16,10 +16,10 @@ type Learnt struct {
 // Learnt returns the current state.
 func (t *Tracker) Learnt() Learnt { return Learnt{t.next, t.o.Template, t.population} }
 
-// Reserve skips numbers that another tracker may have used since.
+// Reserve skips numbers that another tracker may have used since then.
 func (l *Learnt) Reserve(numbers uint64) { l.next += numbers }
 
-// Inherit continues from another tracker: with its numbers, and with its population if the templates are alike.
+// Inherit continues the numbers of another tracker, and its population if the templates are similar.
 func (t *Tracker) Inherit(l Learnt) {
 	t.next = max(t.next, l.next)
 	const alike = 1.5 // ratio of template widths; beyond it, specimen or magnification differs
@@ -28,13 +28,13 @@ func (t *Tracker) Inherit(l Learnt) {
 	}
 }
 
-// Clear ends all tracks, before another film. Numbers are not reused.
+// Clear ends all tracks before a new film. Numbers are not reused.
 func (t *Tracker) Clear() {
 	t.free = append(t.free, t.live...)
 	t.live, t.rivals, t.n, t.unseen = t.live[:0], t.rivals[:0], 0, 0
 }
 
-// Archive reads or writes the state: only the numbers if no tracker ran.
+// Archive reads or writes the state; without a tracker, only the next number.
 func (l *Learnt) Archive(c *archive.Codec) {
 	c.Uint(&l.next)
 	if c.Magnitudes(&l.template); l.template == 0 {
@@ -63,16 +63,16 @@ func (l *Learnt) Archive(c *archive.Codec) {
 		sum += v
 	}
 	c.Require(max(p.detected, p.deaths, p.directed, p.starts, p.stops+p.turns) <= 1 && math.Abs(sum-1) < 1e-6 && p.spread > 0 && p.shape > 0 && p.step > 0,
-		"probabilities and widths of objects that cannot be")
+		"impossible probabilities or widths of objects")
 	p.speeds.settle()
 }
 
-// numbers lists the scalar estimates, none negative.
+// numbers lists the scalar estimates, which are never negative.
 func (p *population) numbers() [12]*float64 {
 	return [...]*float64{&p.shape, &p.step, &p.directed, &p.starts, &p.stops, &p.turns, &p.detected, &p.deaths, &p.births, &p.steady, &p.score, &p.spread}
 }
 
-// numbers lists the scalar sums, none negative.
+// numbers lists the scalar sums, which are never negative.
 func (n *counts) numbers() [20]*float64 {
 	return [...]*float64{&n.frames, &n.found, &n.hits, &n.gaps, &n.ends, &n.lives, &n.began, &n.scores, &n.squares, &n.scored, &n.logSquares, &n.logNoise, &n.logged,
 		&n.starts, &n.stops, &n.diffused, &n.ran, &n.turns, &n.firsts, &n.begins}

@@ -13,9 +13,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// film returns the detections of a simulated field, and the objects that each shows: none for noise, several if they appear
-// as one: r px apart with a probability of exp(-r²/R²), R of mergedWithin. SNR 4 misses 3 % of the places, and SNR 2 misses 15 %. Places have the Cramér-Rao error of the SNR. Maxima of noise above the least score come
-// at the rate of a Gaussian field.
+// film returns the detections of a simulated field and the objects that each shows: none for noise, several if they appear as one. Two objects at a distance
+// of r px appear as one with a probability of exp(-r²/R²), where R is mergedWithin. 3 % of the detections are missing at SNR 4 and 15 % at SNR 2. Positions
+// have the Cramér-Rao error of the SNR. Noise maxima above the least score have the rate of a Gaussian field.
 func film(t testing.TB, o field.Options) (frames [][]Detection, of [][][]int) {
 	f, err := field.New(o)
 	if err != nil {
@@ -55,14 +55,14 @@ func film(t testing.TB, o field.Options) (frames [][]Detection, of [][][]int) {
 	return frames, of
 }
 
-// calibration counts links in ten bins of Link: their number, the sum of Link, and the right ones; and links of unknown probability.
+// calibration counts links in ten bins of Link: their number, the sum of Link, and the right links. It also counts links of unknown probability.
 type calibration struct {
 	n, said, right [10]float64
 	unknown        float64
 }
 
-// add counts the links of the confirmed tracks of a field, from the twentieth frame on. A link is right if this detection shows an object that all
-// detections of the number since its last wrong link show.
+// add counts the links of the confirmed tracks of a field, from the twentieth frame on. A link is right if its detection shows an object that all detections
+// of the number since its last wrong link also show.
 func (c *calibration) add(t testing.TB, o field.Options, lag int) {
 	frames, of := film(t, o)
 	k, err := New(Options{Width: float64(o.Width), Height: float64(o.Height), Template: 1.4, Lag: lag})
@@ -98,7 +98,7 @@ func (c *calibration) add(t testing.TB, o field.Options, lag int) {
 	}
 }
 
-// wrong returns the expected share of wrong links, the true one, and the share of unknown ones.
+// wrong returns the expected and the true fraction of wrong links, and the fraction of unknown links.
 func (c *calibration) wrong() (expected, wrong, unknown float64) {
 	n, said, right := 0.0, 0.0, 0.0
 	for i := range c.n {
@@ -107,7 +107,7 @@ func (c *calibration) wrong() (expected, wrong, unknown float64) {
 	return 1 - said/n, 1 - right/n, c.unknown / (n + c.unknown)
 }
 
-// String lists the bins of at least 100 links: their mean Link, the share of right links beyond it, and their number.
+// String lists the bins of at least 100 links: the mean Link, the fraction of right links minus this mean, and the number of links.
 func (c *calibration) String() (text string) {
 	expected, wrong, unknown := c.wrong()
 	text = fmt.Sprintf("expected %.4f wrong %.4f unknown %.4f:", expected, wrong, unknown)
@@ -119,10 +119,11 @@ func (c *calibration) String() (text string) {
 	return text
 }
 
-// TestLinks verifies that in each of ten bins of Link with at least 500 links the share of right ones is near the mean Link, beyond two standard
-// errors of the bin, and that the expected share of wrong links is near the true one above 1 %: below, the laws of motion decide. Vesicles are within
-// 0.03 and a factor 1.3. Receptors and runs are not: where objects come close enough to be seen as one, links of probability 0.86 are right in 0.80 of
-// cases, and the share of wrong links is 1.37 times the expected one. The test holds these at 0.05 and 1.4. The seeds 101 to 103 served to develop it.
+// TestLinks verifies two things. In each of ten bins of Link with at least 500 links, the fraction of right links agrees with the mean Link, apart from two
+// standard errors of the bin. If more than 1 % of the links are wrong, the expected fraction of wrong links agrees with the true one; below 1 %, errors of
+// the laws of motion dominate. Vesicles agree within 0.03 and a factor of 1.3. Receptors and runs agree less: if objects come close enough to appear as one,
+// links of probability 0.86 are right in 0.80 of cases, and 1.37 times the expected fraction of links is wrong. For these the test allows 0.05 and a factor
+// of 1.4. It was developed with the seeds 101 to 103.
 func TestLinks(t *testing.T) {
 	suite.Calculation(t)
 	for _, o := range []field.Options{
@@ -147,7 +148,7 @@ func TestLinks(t *testing.T) {
 		for i, n := range c.n {
 			share := c.said[i] / max(n, 1)
 			if n >= 500 && math.Abs(share-c.right[i]/n) > bin+2*math.Sqrt(share*(1-share)/n) {
-				t.Errorf("%s, %d objects, SNR %g: of %.0f links of probability %.3f %.3f are right", o.Scenario, o.Density, o.SNR, n, c.said[i]/n, c.right[i]/n)
+				t.Errorf("%s, %d objects, SNR %g: %.0f links with a mean probability of %.3f, but a fraction of %.3f is right", o.Scenario, o.Density, o.SNR, n, c.said[i]/n, c.right[i]/n)
 			}
 		}
 		if expected, wrong, unknown := c.wrong(); unknown > 0.02 || wrong > 0.01 && (expected > factor*wrong || wrong > factor*expected) {
@@ -156,7 +157,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// everyWay adds the weights of all joint assignments of rows from a row on, to their sum and to each pair of theirs.
+// everyWay enumerates all joint assignments of the rows from row on, and calls sum with the weight and the pairs of each.
 func everyWay(pairs [][]numbers.Pair, row int, taken uint, weight float64, own []numbers.Pair, sum func(weight float64, own []numbers.Pair)) {
 	if row == len(pairs) {
 		sum(weight, own)
@@ -170,8 +171,8 @@ func everyWay(pairs [][]numbers.Pair, row int, taken uint, weight float64, own [
 	}
 }
 
-// TestMarginals compares the probabilities of pairs with the sum over every assignment of seven tracks and eight detections. Pairs of less than a
-// thousandth of the best assignment do not count, so they differ by a few thousandths.
+// TestMarginals compares the probabilities of pairs with the sum over every assignment of seven tracks and eight detections. Pairs with weights below a
+// thousandth of the best assignment are dropped, so the probabilities differ by a few thousandths.
 func TestMarginals(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	const rows, columns = 7, 8
@@ -214,14 +215,14 @@ func TestMarginals(t *testing.T) {
 	}
 }
 
-// placed is a detection of an object, of noise if below 0.
+// placed is a detection and its object; the object of noise is below 0.
 type placed struct {
 	Detection
 	object int
 }
 
-// linksOf follows a film of frames by number, and returns the mean Link of the confirmed tracks in frames from a frame on, the share of right ones, and the
-// number of known and unknown ones.
+// linksOf follows films, each a map from frame number to detections. It returns the mean Link of confirmed tracks in the frames from from to to, the fraction
+// of right links, and the numbers of known and unknown links.
 func linksOf(t *testing.T, from, to uint64, films []map[uint64][]placed) (said, right, known, unknown float64) {
 	t.Helper()
 	for _, film := range films {
@@ -260,14 +261,14 @@ func linksOf(t *testing.T, from, to uint64, films []map[uint64][]placed) (said, 
 	return said / known, right / known, known, unknown
 }
 
-// TestHardLinks verifies that probabilities stay honest: all objects cross in one frame; two lie on each other for 100 frames and part; a camera loses a
-// second. The mean of the known ones exceeds the share of right ones by at most 0.1: no law of motion foresees any of this.
+// TestHardLinks verifies that probabilities stay honest in events that no law of motion predicts: all objects cross in one frame; two objects coincide for
+// 100 frames and part; a camera loses a second. The mean of the known probabilities exceeds the fraction of right links by at most 0.1.
 func TestHardLinks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(51, 52))
 	for name, c := range map[string]struct {
 		from, to uint64
 		films    int
-		least    float64 // known links
+		least    float64 // least number of known links
 		film     func() map[uint64][]placed
 	}{
 		"all cross": {29, 33, 20, 200, func() map[uint64][]placed {
@@ -328,13 +329,13 @@ func TestHardLinks(t *testing.T) {
 		said, right, known, unknown := linksOf(t, c.from, c.to, films)
 		t.Logf("%s: %.3f, right %.3f, %g known, %g unknown", name, said, right, known, unknown)
 		if said > right+0.1 || known < c.least {
-			t.Errorf("%s: %g links of probability %.3f on average, %.3f are right, %g are unknown", name, known, said, right, unknown)
+			t.Errorf("%s: %g links with a mean probability of %.3f, but a fraction of %.3f is right; %g are unknown", name, known, said, right, unknown)
 		}
 	}
 }
 
-// TestCrowdedLinks verifies that 5,000 objects in 512x512 px stay within the bounds of work and memory, allocate nothing per frame, and that many links are
-// unknown.
+// TestCrowdedLinks verifies that 5,000 objects in 512x512 px stay within the bounds of work and memory and allocate nothing per frame. Many of their links
+// are unknown.
 func TestCrowdedLinks(t *testing.T) {
 	frames, _ := film(t, field.Options{Scenario: field.Vesicle, Density: 5000, SNR: 4, Width: 512, Height: 512, Frames: 6, Seed: 1})
 	k, err := New(Options{Width: 512, Height: 512, Template: 1.4})
@@ -354,7 +355,7 @@ func TestCrowdedLinks(t *testing.T) {
 			}
 		}
 		if s := &k.joint; s.spent > len(s.rows)*waysEach+1<<openMost*mostNear || len(s.sums) > waysMost+1<<openMost {
-			t.Fatalf("frame %d: %d ways of %d tracks, %d sums", f, s.spent, len(s.rows), len(s.sums))
+			t.Fatalf("frame %d: %d states times pairs for %d tracks, %d sums", f, s.spent, len(s.rows), len(s.sums))
 		}
 	}
 	t.Logf("%d of %d links are unknown", unknown, linked)
@@ -363,8 +364,8 @@ func TestCrowdedLinks(t *testing.T) {
 	}
 }
 
-// TestCrowding verifies how the odds of a wrong link grow with the time between frames: twice for objects that diffuse by more than their localisation
-// error, and by more for objects that run, since a change of speed adds up.
+// TestCrowding verifies how the odds of a wrong link grow with the frame interval. At twice the interval they double for objects that diffuse by more than
+// their localisation error. They grow more for running objects, because changes of speed add up.
 func TestCrowding(t *testing.T) {
 	for scenario, least := range map[field.Scenario][2]float64{field.Vesicle: {1.9, 2.3}, field.Directed: {2.3, 8}} {
 		frames, _ := film(t, field.Options{Scenario: scenario, Density: 50, SNR: 4, Width: 512, Height: 512, Frames: 60, Seed: 3})
@@ -376,13 +377,13 @@ func TestCrowding(t *testing.T) {
 			k.Update(uint64(f), here)
 		}
 		if now, half, twice := k.Crowding(1), k.Crowding(0.5), k.Crowding(2); now != 1 || !(half < 1) || twice < least[0] || twice > least[1] {
-			t.Errorf("%s: %g, %g at half the time, %g at twice, expected %v", scenario, now, half, twice, least)
+			t.Errorf("%s: %g, %g at half the frame interval, %g at twice the interval, expected %v", scenario, now, half, twice, least)
 		}
 	}
 }
 
-// BenchmarkLinks reports the time of the probabilities of links as a share of the rest of an update, with 500 objects of sds from 1 to 3 px per frame in
-// 512x512 px. It computes them twice in the frames in which no track began or ended.
+// BenchmarkLinks reports the time for link probabilities as a fraction of the rest of an update, with 500 objects of sds from 1 to 3 px per frame in 512x512
+// px. It computes them a second time in frames in which no track began or ended.
 func BenchmarkLinks(b *testing.B) {
 	const n, side = 500, 512.0
 	rng := rand.New(rand.NewPCG(41, 42))
@@ -400,7 +401,7 @@ func BenchmarkLinks(b *testing.B) {
 		for i := range at {
 			sd := 1 + 2*float64(i)/n
 			x, y := at[i].X+sd*rng.NormFloat64(), at[i].Y+sd*rng.NormFloat64()
-			at[i].X, at[i].Y = min(max(x, -x), 2*side-x), min(max(y, -y), 2*side-y) // walls are mirrors
+			at[i].X, at[i].Y = min(max(x, -x), 2*side-x), min(max(y, -y), 2*side-y) // walls reflect
 		}
 		begin := time.Now()
 		k.Update(frame, at)

@@ -1,10 +1,10 @@
 // Motions
 //
-// Every track predicts the place of its object by three motions at once, an interacting-multiple-model filter (Blom and Bar-Shalom 1988):
+// Every track predicts the position of its object by three motions at once, in an interacting-multiple-model filter (Blom and Bar-Shalom 1988):
 //
-//	diffusing    place' = place + N(0, q)                  q from its own steps, an inverse-gamma law, so that the prediction is Student's t
-//	running      place' = place + v', v' = v + N(0, a)      v of the track, a one of three variances, weighted by their shares in the population
-//	setting off  place' = place + v', of any heading        |v'| from the speed law of the population, so that the prediction is a ring
+//	diffusing    place' = place + N(0, q)                  q from its own steps, with an inverse-gamma law, so the prediction is Student's t
+//	running      place' = place + v', v' = v + N(0, a)      v of the track; a is one of three variances, weighted by their shares in the population
+//	setting off  place' = place + v', of any heading        |v'| from the speed law of the population, so the prediction is a ring
 //
 // An object sets off from rest, or when it takes a new heading. The population learns the share of objects born running, and the shares that set off,
 // turn and stop in each frame.
@@ -13,29 +13,29 @@ package tracks
 
 import "math"
 
-// motion is the place and movement of an object, in px and frames. Both axes share one covariance.
+// motion is the position and movement of an object, in px and frames. Both axes share one covariance.
 type motion struct {
 	// diffusing
-	bx, by, bp  float64 // place, and its variance per axis
+	bx, by, bp  float64 // position, and its variance per axis
 	shape, size float64 // of the inverse-gamma law of q: shape, and scale/shape
-	steps, sum  float64 // diffusing steps seen, and the sum of their q, without the prior
+	steps, sum  float64 // number of diffusing steps, and the sum of their q, without the prior
 	// directed
 	dx, dy, vx, vy float64
-	pp, pv, vv     float64 // covariance of place and speed, per axis
+	pp, pv, vv     float64 // covariance of position and speed, per axis
 	directed       float64 // probability that the object keeps running
 	// setting off: a run that begins in this frame, with an unpredictable heading
-	fx, fy, fp float64 // the place that it leaves, and its variance per axis
-	fresh      float64 // probability
-	turning    float64 // share of fresh that ran before
-	ahead      bool    // predicted, and not updated since
+	fx, fy, fp float64 // the position that it leaves, and its variance per axis
+	fresh      float64 // probability that the object sets off
+	turning    float64 // part of fresh from objects that ran before
+	ahead      bool    // predict ran after the last update
 
 	seen   int     // detections, up to 3
-	ended  float64 // share of the diffusing prediction that ran until the previous frame
-	began  float64 // share of directed that set off at the last detection and did not run before
-	turned float64 // share of directed that set off at the last detection and ran before
+	ended  float64 // part of the diffusing prediction from objects that ran until the previous frame
+	began  float64 // part of directed that set off at the last detection and did not run before
+	turned float64 // part of directed that set off at the last detection and ran before
 }
 
-// leastStep is the lower bound of the variance of a step, px²: a stuck object is located again to a tenth of a pixel.
+// leastStep is the lower bound of the variance of a step, px². A stuck object is located with an error of about a tenth of a pixel.
 const leastStep = 1e-3
 
 // begin starts the motion at a detection.
@@ -44,7 +44,7 @@ func (m *motion) begin(d *Detection, p *population) {
 	*m = motion{bx: d.X, by: d.Y, bp: r, shape: p.shape, size: p.step, dx: d.X, dy: d.Y, pp: r, vv: p.speeds.square, fx: d.X, fy: d.Y, fp: r, seen: 1}
 }
 
-// settle turns a run without a detection into a directed motion of unknown speed.
+// settle merges a predicted start into the directed motion if no detection has followed.
 func (m *motion) settle(p *population) {
 	if !m.ahead {
 		return
@@ -91,9 +91,9 @@ func (m *motion) predict(p *population) {
 	m.ahead = true
 }
 
-// predictOver moves the motion by some frames, one by one up to mostGap. Over longer gaps, mixing would make every prediction as wide as for an object
-// that ran. Instead, the objects that only diffused keep their own prediction. All others count as directed, and each further frame widens them like the
-// last one of mostGap.
+// predictOver moves the motion by some frames, one by one up to mostGap. Over longer gaps, mixing would make every prediction as wide as the prediction of a
+// run. Instead, pure diffusion keeps its own prediction. All other histories count as directed, and each frame beyond mostGap widens their prediction by as
+// much as frame mostGap.
 func (m *motion) predictOver(frames int, p *population) {
 	other := *m
 	pp := 0.0
@@ -117,7 +117,7 @@ func (m *motion) predictOver(frames int, p *population) {
 // weights are the likelihoods of a detection under each motion, px⁻².
 type weights struct {
 	diffusing, fresh float64
-	directed         [len(turnings)]float64 // by the variance of a change of speed
+	directed         [len(turnings)]float64 // one per variance of a change of speed
 	all              float64
 }
 
@@ -135,7 +135,7 @@ func (m *motion) weigh(d *Detection, p *population) (w weights) {
 	b := m.bp + r
 	x, y := d.X-m.bx, d.Y-m.by
 	nu := 2 * m.shape
-	w.diffusing = (1 - m.directed - m.fresh) * math.Exp(-(nu+2)/2*math.Log(1+(x*x+y*y)/(nu*b))) / (2 * math.Pi * b) // Pow takes longer
+	w.diffusing = (1 - m.directed - m.fresh) * math.Exp(-(nu+2)/2*math.Log(1+(x*x+y*y)/(nu*b))) / (2 * math.Pi * b) // faster than Pow
 	w.all = w.diffusing
 	if m.fresh > 1e-6 {
 		x, y = d.X-m.fx, d.Y-m.fy
@@ -151,7 +151,7 @@ func (m *motion) weigh(d *Detection, p *population) (w weights) {
 				continue
 			}
 			share := m.directed * p.turning[i]
-			if u := speed * speed / (64 * v * v); u < 10 { // drops speeds that a frame changes by a third of themselves; otherwise all slow objects would run
+			if u := speed * speed / (64 * v * v); u < 10 { // suppresses runs whose speed changes by a third per frame; otherwise all slow objects would count as running
 				share *= 1 - math.Exp(-u)
 			}
 			w.directed[i] = share * math.Exp(-square/(2*n)) / (2 * math.Pi * n)
@@ -167,11 +167,11 @@ func (m *motion) density(d *Detection, p *population) float64 {
 	return w.all
 }
 
-// update adds a detection, and returns its density. frames is the number of frames since the last one.
+// update adds a detection and returns its density. frames is the number of frames since the last update. memory bounds the shape, in steps.
 func (m *motion) update(d *Detection, frames float64, memory float64, p *population) float64 {
 	r := d.variance()
 	w := m.weigh(d, p)
-	if w.all <= 0 { // below float precision: use the motion that reaches farthest
+	if w.all <= 0 { // underflow: count it as diffusion, which has the heaviest tail
 		w.diffusing, w.all = 1, 1
 	}
 	diffuses := w.diffusing / w.all
@@ -179,7 +179,7 @@ func (m *motion) update(d *Detection, frames float64, memory float64, p *populat
 	s := m.bp + r
 	x, y := d.X-m.bx, d.Y-m.by
 	square := (x*x + y*y) / 2
-	share := min(1, frames*m.size/s) // of the steps in the innovation
+	share := min(1, frames*m.size/s) // fraction of the innovation's variance that is due to steps
 	q := max(share*share*square/frames+(1-share)*m.size, leastStep)
 	weight := diffuses * share
 	m.size = max(leastStep, (m.shape*m.size+weight*q)/(m.shape+weight))
@@ -195,7 +195,7 @@ func (m *motion) update(d *Detection, frames float64, memory float64, p *populat
 	return w.all
 }
 
-// run adds the detection to the directed motion: a Kalman filter per change of speed, plus a run that begins here, merged by moments.
+// run adds the detection to the directed motion: one Kalman filter per variance of a change of speed, and a run that begins here, merged by their moments.
 func (m *motion) run(d *Detection, r float64, w *weights) {
 	total := w.fresh + w.runs()
 	if total <= 0 {
@@ -229,12 +229,12 @@ func (m *motion) run(d *Detection, r float64, w *weights) {
 	m.dx, m.dy, m.vx, m.vy, m.pp, m.pv, m.vv = mean.x, mean.y, mean.vx, mean.vy, spread.pp, spread.pv, spread.vv
 }
 
-// place returns the mean place over the motions.
+// place returns the mean position over the motions.
 func (m *motion) place() (x, y float64) {
 	return m.bx + m.directed*(m.dx-m.bx) + m.fresh*(m.fx-m.bx), m.by + m.directed*(m.dy-m.by) + m.fresh*(m.fy-m.by)
 }
 
-// spread returns the variance of a step over k frames, per axis, px²: q k for diffusion, a k³ for a run, v² k² for an object that sets off or turns.
+// spread returns the variance of a step over k frames, per axis, px²: q k for diffusion, a k³ for a run, and v² k² for an object that sets off or turns.
 func (m *motion) spread(k float64, p *population) float64 {
 	run, off := 0.0, k*k*p.speeds.square
 	for i, v := range turnings {
@@ -244,9 +244,9 @@ func (m *motion) spread(k float64, p *population) float64 {
 	return (1-m.directed)*(k*m.size+starts*(off-k*m.size)) + m.directed*(run+turns*(off-run))
 }
 
-// reach returns, per motion, how far a detection may lie from the predicted place, px.
+// reach returns the largest distance of a detection from the predicted position for each motion, px.
 func (m *motion) reach(r float64, p *population) (b, d, f float64) {
-	const sds = 4.5 // beyond it less than one in 10⁴ of a normal law
+	const sds = 4.5 // a normal law exceeds it with a probability below 10⁻⁴
 	nu := 2 * m.shape
 	heavy := math.Sqrt(1 + 4/nu) // Student's t reaches further
 	b = sds * heavy * math.Sqrt(m.bp+r)

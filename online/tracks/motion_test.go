@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// TestChangesOfMotion verifies that an object keeps its number in nine of ten trials, through any change of motion. In each trial one of three diffuses
-// by 0.3 px a frame for 30 frames, and then:
+// TestChangesOfMotion verifies that an object keeps its number in nine of ten trials, through any change of motion. In each trial three objects diffuse by
+// 0.3 px per frame for 30 frames. Then one of them changes its motion:
 func TestChangesOfMotion(t *testing.T) {
 	for name, heading := range map[string]func(f int, was float64, rng *rand.Rand) float64{
 		"sets off":       func(f int, was float64, rng *rand.Rand) float64 { return was },
@@ -43,13 +43,13 @@ func TestChangesOfMotion(t *testing.T) {
 			}
 		}
 		if same < trials*9/10 {
-			t.Errorf("%s: %d of %d keep their number", name, same, trials)
+			t.Errorf("%s: %d of %d objects keep their number", name, same, trials)
 		}
 	}
 }
 
-// TestSpeedsAreLearnt runs 60 objects at 2 to 4 px/frame, replaced every 20 frames. Nearly all count as running from the first step on, and the mean
-// square of a speed per axis, 14/3 px², is right to a third: places have errors of 0.15 px, and the prior counts as 30 speeds.
+// TestSpeedsAreLearnt runs 60 objects at 2 to 4 px/frame, replaced every 20 frames. Nearly all count as running from the first step on. The mean square speed
+// per axis, 14/3 px², is right to a third: positions have errors of 0.15 px, and the prior counts as 30 speeds.
 func TestSpeedsAreLearnt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(33, 34))
 	k, err := New(Options{Width: 1024, Height: 1024, Template: 1.4})
@@ -72,12 +72,12 @@ func TestSpeedsAreLearnt(t *testing.T) {
 	}
 	p := &k.population
 	if p.directed < 0.85 || math.Abs(p.speeds.square/(14.0/3)-1) > 1.0/3 || p.speeds.fastest < 3.5 || p.speeds.fastest > 8 || p.turns > 0.02 {
-		t.Errorf("%.2f run, their mean square is %.2f px², one in a thousand is faster than %.1f px a frame, %.3f turn", p.directed, p.speeds.square, p.speeds.fastest, p.turns)
+		t.Errorf("a fraction of %.2f runs, with a mean square speed of %.2f px²; one in a thousand exceeds %.1f px per frame; a fraction of %.3f turns", p.directed, p.speeds.square, p.speeds.fastest, p.turns)
 	}
 }
 
-// TestSlowIsNoRun verifies that none of 36 objects diffusing by 0.5 px and 0.16 px per frame counts as running after 50 frames, although a small step
-// hardly predicts the next.
+// TestSlowIsNoRun verifies that after 50 frames hardly any of 36 objects that diffuse by 0.5 or 0.16 px per frame counts as running. For small steps,
+// diffusion and slow runs look alike.
 func TestSlowIsNoRun(t *testing.T) {
 	rng, k := rand.New(rand.NewPCG(35, 36)), tracker(t)
 	var at [36][2]float64
@@ -98,12 +98,12 @@ func TestSlowIsNoRun(t *testing.T) {
 			}
 		}
 	}
-	if runs > 150*36/100 { // one in a hundred
-		t.Errorf("%d of %d are said to run", runs, 150*36)
+	if runs > 150*36/100 { // limit: one in a hundred
+		t.Errorf("%d of %d count as running", runs, 150*36)
 	}
 }
 
-// TestLearntGoesOn verifies that the state is restored to the last bit, with and without a tracker.
+// TestLearntGoesOn verifies that the state is restored bit by bit, with and without a tracker.
 func TestLearntGoesOn(t *testing.T) {
 	k := tracker(t)
 	for f, here := range dense(60) {

@@ -2,7 +2,7 @@ package tracks
 
 import "slices"
 
-// name gives each detection to the track of its number. The source knows the identities, so no track has rivals, is merged or waits for confirmation.
+// name assigns each detection to the track with its number. The source knows the identities, so no track has rivals, merges or waits for confirmation.
 func (t *Tracker) name(detections []Detection) {
 	t.rivals, t.pairs, t.sights = t.rivals[:0], t.pairs[:0], t.sights[:0]
 	t.owner = slices.Grow(t.owner[:0], len(detections))[:len(detections)]

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// numbered are detections with the source's numbers.
+// numbered returns detections with the source's numbers.
 func numbered(at map[uint64][2]float64) (all []Detection) {
 	for id, p := range at {
 		all = append(all, Detection{X: p[0], Y: p[1], VarX: 0.01, VarY: 0.01, Score: 10, ID: id})
@@ -15,7 +15,7 @@ func numbered(at map[uint64][2]float64) (all []Detection) {
 	return all
 }
 
-// ids are the numbers of the points that were detected, and of the others.
+// ids returns the numbers of the detected and of the predicted points.
 func ids(t *testing.T, points []Point) (seen, predicted []uint64) {
 	t.Helper()
 	for i := range points {
@@ -32,8 +32,9 @@ func ids(t *testing.T, points []Point) (seen, predicted []uint64) {
 	return seen, predicted
 }
 
-// TestNamed: numbers of the source hold where no tracker could: two objects change places, one is away for some frames, one leaps over the field, one comes back after its track
-// has ended; all at once, from the first frame on, with a lag and without. A frame without numbers afterwards is linked, and what is new then gets a number that nobody had.
+// TestNamed: the source's numbers persist in events that no tracker could resolve: two objects exchange positions, one is absent for some frames, one jumps
+// across the field, one returns after its track has ended. All happens at once, from the first frame on, with and without a lag. A later frame without
+// numbers is linked by the tracker, and a new object then gets an unused number.
 func TestNamed(t *testing.T) {
 	for _, lag := range []int{0, 2} {
 		tr, err := New(Options{Width: 200, Height: 200, Template: 1, Lag: lag})
@@ -67,11 +68,11 @@ func TestNamed(t *testing.T) {
 			}
 			seen, predicted := ids(t, points)
 			if !slices.Equal(seen, want) || len(predicted) > 0 && (len(want) == 4 || !slices.Equal(predicted, []uint64{31})) {
-				t.Fatalf("lag %d, frame %d: %v detected, %v predicted; %v expected", lag, k-lag, seen, predicted, want)
+				t.Fatalf("lag %d, frame %d: %v detected, %v predicted, expected %v", lag, k-lag, seen, predicted, want)
 			}
 			for i := range points {
 				if p := &points[i]; p.Detection >= 0 && math.Hypot(p.X-m[p.ID][0], p.Y-m[p.ID][1]) > 1 {
-					t.Errorf("lag %d, frame %d: %d is at %.1f, %.1f, published at %v", lag, k-lag, p.ID, p.X, p.Y, m[p.ID])
+					t.Errorf("lag %d, frame %d: object %d is published at %.1f, %.1f, expected %v", lag, k-lag, p.ID, p.X, p.Y, m[p.ID])
 				}
 			}
 		}
@@ -87,12 +88,12 @@ func TestNamed(t *testing.T) {
 			}
 		}
 		if len(seen) != 2 || seen[0] != 31 || seen[1] <= 900 {
-			t.Errorf("without numbers: %v, 31 and one beyond 900 expected", seen)
+			t.Errorf("without numbers: found %v, expected 31 and one number above 900", seen)
 		}
 	}
 }
 
-// TestNamedAllocatesNothing: as the frames of the tracker's own numbers.
+// TestNamedAllocatesNothing: a frame with the source's numbers allocates nothing.
 func TestNamedAllocatesNothing(t *testing.T) {
 	tr, err := New(Options{Width: 200, Height: 200, Template: 1})
 	if err != nil {
@@ -111,6 +112,6 @@ func TestNamedAllocatesNothing(t *testing.T) {
 		update()
 	}
 	if n := testing.AllocsPerRun(50, update); n > 0 {
-		t.Errorf("%g allocations a frame", n)
+		t.Errorf("%g allocations per frame", n)
 	}
 }

@@ -1,10 +1,10 @@
 // Exchanges
 //
-// The last frames stay open. Two tracks are rivals from a frame on if each may be the other from there, or if one may have ended while another began.
-// Every new frame compares the likelihood of the detections since then with their likelihood after a swap. If the swap is likelier, the tracks exchange
-// these detections. A swapped way has its own states, and a frame adds one step to it. Only an exchange replays the motions, with the population known
-// in each frame. Without a lag, published points are not corrected: after an exchange a number continues from its points before the frame. With a lag,
-// points are published later, so fewer are wrong.
+// The assignments of the last frames can still change. Two tracks are rivals from a frame on if they may have swapped identities there, or if one may have
+// ended while another began. Every new frame compares the likelihood of the detections since then with their likelihood after a swap. If the swap is
+// likelier, the tracks exchange these detections. A way, the continuation after a swap, has its own states, and a frame adds one step to it. Only an exchange
+// replays the motions, with the population known in each frame. Without a lag, published points are not corrected: after an exchange a number jumps to the
+// other object. With a lag, points are published later, so fewer are wrong.
 
 package tracks
 
@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	window  = 8    // updates kept: on 500 vesicles with exact detections, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
-	steps   = 4000 // bound on the predictions for the rivals of one update; only a dense field with lost frames reaches it
-	margin  = 6.0  // nats: a swap less likely than one in 400 is no rival; 10 finds no more
-	decided = 15.0 // nats at which two tracks stop being rivals: 15 changes no decision in 3,000 frames of a dense field, 12 changes some
+	window  = 8    // updates in the window; on 500 vesicles with exact detections, beta is 0.776 with 5, 0.792 with 8 and 0.787 with 12
+	steps   = 4000 // largest number of predictions for the rivals of one update; only a dense field with lost frames reaches it
+	margin  = 6.0  // nats: swaps with odds below 1 in 400 are ignored; 10 nats give no further improvement
+	decided = 15.0 // nats at which two tracks stop being rivals; in 3,000 frames of a dense field 15 changes no decision, 12 changes some
 )
 
 // rival is a pair of tracks that may be exchanged from an update on.
 type rival struct {
-	a, b *track // b nil: a may have ended, and another begun
+	a, b *track // nil b: a may have ended, and a new track begun
 	n    int
-	more float64 // log odds of the current way against the swap, nats
+	more float64 // log odds of the current assignment against the swap, nats
 	once float64 // log odds against a swap in update n alone; only with a lag
 	led  int     // value of Tracker.exchanges when the ways were last updated; 0 before that
 }
 
 // ways are the alternatives for two rivals.
 type ways struct {
-	ab, ba way // a with the detections of b, and b with the detections of a
-	aa, bb way // as above in update n, then each with its own detections
+	ab, ba way // a with the detections of b, and b with the detections of a, from update n on
+	aa, bb way // a swap in update n alone: then each track with its own detections
 }
 
-// way is a track that continues with the detections of another. A frame adds one step to it, until an exchange changes either track.
+// way is a track that continues with the detections of another track. A frame adds one step to it, until an exchange changes either track.
 type way struct {
 	state state
-	gain  float64 // log likelihood ratio of the detections, with the way against without
+	gain  float64 // log likelihood ratio of the detections, with and without the way
 	begun bool
-	lost  bool // ended before the last detection
+	lost  bool // it ended before its last detection
 }
 
 // fresh returns a track without a detection. It reuses the memory of an ended track.
@@ -67,8 +67,8 @@ func (t *Tracker) enter(k *track) {
 	t.next++
 }
 
-// meet lists the rivals of this update: pairs of tracks for which the swapped assignment costs little more. It drops older rivals that left the window
-// or are decided.
+// meet lists the rivals of this update: pairs of tracks whose swapped assignment costs little more. It drops older rivals that left the window or are
+// decided.
 func (t *Tracker) meet(match []int32) {
 	before := 0
 	for i := range t.rivals {
@@ -90,7 +90,7 @@ func (t *Tracker) meet(match []int32) {
 			more = p.Cost - t.cost(a, own)
 			if b.born < t.n {
 				back := t.cost(b, own)
-				if back != 0 && b.row < a.row { // the pair of b has already added this rival
+				if back != 0 && b.row < a.row { // the pair of b has already added these rivals
 					continue
 				}
 				more += min(back, 0) - t.cost(b, p.Column)
@@ -104,7 +104,7 @@ func (t *Tracker) meet(match []int32) {
 	t.ways = slices.Grow(t.ways[:before], len(t.rivals)-before)[:len(t.rivals)]
 }
 
-// nearest keeps the likeliest swaps of this update, from index from on, up to the bound steps.
+// nearest drops all but the likeliest swaps of this update, from index from on, within the bound steps.
 func (t *Tracker) nearest(from int) {
 	all := t.rivals[from:]
 	most := steps / min(t.clock[t.n%window].gap, mostGap)
@@ -115,7 +115,7 @@ func (t *Tracker) nearest(from int) {
 	t.rivals = t.rivals[:from+most]
 }
 
-// cost returns the cost of the pair of a track and detection j, or 0 if there is none.
+// cost returns the cost of the pair of a track and detection j, or 0 without such a pair.
 func (t *Tracker) cost(k *track, j int) float64 {
 	for _, p := range t.pairs[k.first:k.last] {
 		if p.Column == j {
@@ -129,7 +129,7 @@ func (t *Tracker) cost(k *track, j int) float64 {
 func (t *Tracker) exchange() {
 	for i := range t.rivals {
 		r := &t.rivals[i]
-		if r.n == t.n { // the assignment has decided
+		if r.n == t.n { // the assignment of this update has decided
 			continue
 		}
 		a, b := r.a, r.b
@@ -176,7 +176,7 @@ func (t *Tracker) exchange() {
 	}
 }
 
-// avoid keeps a track from being beside itself after an exchange.
+// avoid prevents a track from being merged with itself after an exchange.
 func (o *sight) avoid(self, other uint64) {
 	if o.beside == self {
 		o.beside = other
@@ -194,7 +194,7 @@ func turned(k, a, b *track) *track {
 	return k
 }
 
-// lead brings the ways of a rival to this update; b is its other track.
+// lead extends the ways of a rival to this update; b is the rival's second track.
 func (t *Tracker) lead(r *rival, b *track, w *ways) {
 	from := t.n
 	if r.led == 0 || r.led < max(r.a.exchange, b.exchange) {
@@ -227,7 +227,7 @@ func (w *way) start(head *track, n int) {
 	}
 }
 
-// step adds to a way, which starts at update n, the sight that another track had in update m.
+// step adds the sight of the track tail in update m to a way that starts at update n.
 func (t *Tracker) step(w *way, tail *track, m, n int) {
 	o, s, then := &tail.at(m).sight, &w.state, &t.clock[m%window]
 	switch {
@@ -248,7 +248,7 @@ func (t *Tracker) step(w *way, tail *track, m, n int) {
 	}
 }
 
-// told returns the log likelihood ratio of the detections of a track from update n on, with the track against without.
+// told returns the log likelihood ratio of the detections of a track from update n on, with and without the track.
 func (k *track) told(n int) float64 {
 	if k.begunBefore(n) {
 		return k.gain - k.at(n).gain
@@ -299,9 +299,9 @@ func (t *Tracker) again(k *track, n int) {
 	}
 }
 
-// relinked returns the probability of the link from the last place of a to its place in this update, which b had until the exchange of r; more is the log
-// odds of the exchange. If a had places since r.n, they are places of b now, and only a swap in this frame would make the link right. Otherwise the link is
-// right if the exchange is. The probability is unknown after a second exchange in the update, or if b was detected since the last place of a.
+// relinked returns the probability of the link from the last published point of a to its point in this update, which b had until the exchange of r. r.more is
+// the log odds of the exchange. If a had detections since r.n, they belong to b now, and the link is right only if the two swap in this frame. Otherwise the
+// link is right if the exchange is. The probability is unknown after a second exchange in the update, or if b was detected after the last detection of a.
 func (t *Tracker) relinked(a, b *track, r *rival) float64 {
 	if a.turned == t.n || b.turned == t.n {
 		return math.NaN()
@@ -327,12 +327,12 @@ func (t *Tracker) relinked(a, b *track, r *rival) float64 {
 // Swap is a pair of confirmed objects that may have exchanged their numbers.
 type Swap struct {
 	A, B  uint64  // A < B
-	Since uint64  // first frame in which each would show the other
+	Since uint64  // first frame in which the numbers would be exchanged
 	P     float64 // probability
 }
 
-// Swaps lists the pairs that may have exchanged their numbers in an open frame up to the last reported one, with a probability of at least least. It is
-// valid until the next call. A pair of the newest frame is not listed: there the other way of one may leave the other without a detection.
+// Swaps lists the pairs that may have exchanged their numbers in a frame of the window up to the last reported one, with a probability of at least least. The
+// list is valid until the next call. It lacks pairs of the newest frame: their alternatives may leave one track without a detection.
 func (t *Tracker) Swaps(least float64) []Swap {
 	t.swaps = t.swaps[:0]
 	for i := range t.rivals {
@@ -346,12 +346,12 @@ func (t *Tracker) Swaps(least float64) []Swap {
 	slices.SortFunc(t.swaps, func(a, b Swap) int {
 		return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B), cmp.Compare(b.P, a.P))
 	})
-	t.swaps = slices.CompactFunc(t.swaps, func(a, b Swap) bool { return a.A == b.A && a.B == b.B }) // the likeliest frame
+	t.swaps = slices.CompactFunc(t.swaps, func(a, b Swap) bool { return a.A == b.A && a.B == b.B }) // one entry per pair: its likeliest frame
 	return t.swaps
 }
 
-// doubt sums the odds of the other ways of the points of update m. After later updates there are two: the rivals exchanged everything from m on, or only their
-// detections in m. Without the second, later frames would make a doubt too small.
+// doubt sums the odds of the alternatives for the points of update m. After later updates there are two per rival: an exchange of all detections from m on,
+// or only of the detections in m. Without the second, later frames would make a doubt too small.
 func (t *Tracker) doubt(m int) {
 	for _, k := range t.live {
 		k.at(m).point.Doubt = 0

@@ -4,28 +4,28 @@ package tracks
 type Row struct {
 	Frame, ID uint64
 	X, Y, SD  float64 // px
-	Filled    bool    // between two detections of its own, on a straight line
+	Filled    bool    // interpolated on the straight line between two detections of its own
 }
 
-// Rows makes a table of the confirmed tracks of a Tracker. It includes rows before the confirmation, and fills gaps once a detection ends them. The same
-// holds for merged tracks: a track that ends merged ends at its own last detection. Rows of one track are in frame order; rows of one frame may follow
-// rows of later frames.
+// Rows makes a table of the confirmed tracks of a Tracker. It includes rows before the confirmation, and fills gaps, also of merged tracks, once a detection
+// ends them. A track that ends merged ends at its own last detection. Rows of one track are in frame order; rows of one frame may follow rows of later
+// frames.
 type Rows struct {
 	open   map[uint64]*open
 	free   []*open
-	frames []uint64 // the last added frames: frames never analysed are not filled
+	frames []uint64 // the last added frames; lost frames are not filled
 }
 
 // open is a track in progress.
 type open struct {
 	last      Row
-	seen      uint64 // last frame that reported it
-	waiting   []Row  // until it is confirmed
+	seen      uint64 // last frame that contained the track
+	waiting   []Row  // rows held until the track is confirmed
 	confirmed bool
 	begun     bool
 }
 
-// Add takes the points of a frame, and calls emit for every resulting row.
+// Add takes the points of a frame and calls emit for every resulting row.
 func (r *Rows) Add(frame uint64, points []Point, emit func(Row)) {
 	if r.open == nil {
 		r.open = map[uint64]*open{}

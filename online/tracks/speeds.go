@@ -2,7 +2,7 @@ package tracks
 
 import "math"
 
-// The speed law of running objects, in bins of binned px/frame.
+// The speed law of running objects has bins of width binned, px/frame.
 const (
 	bins   = 40
 	binned = 0.5
@@ -11,13 +11,13 @@ const (
 // speeds is the speed law, learnt from running objects.
 type speeds struct {
 	prior   [bins]float64 // initial counts
-	count   [bins]float64 // seen, with forgetting
-	ring    [bins]float64 // density of a step of the length of a bin and any heading, px⁻²
+	count   [bins]float64 // observed counts, with forgetting
+	ring    [bins]float64 // density of a step whose length lies in the bin, for any heading, px⁻²
 	square  float64       // mean square of a speed per axis, px²
-	fastest float64       // px/frame, exceeded by one in a thousand
+	fastest float64       // speed that one in a thousand exceeds, px/frame
 }
 
-// newSpeeds returns the prior law: few slow, few fast, scaled by the width of the template.
+// newSpeeds returns the prior law: few slow and few fast objects, scaled by the width of the template.
 func newSpeeds(template float64) (s speeds) {
 	sum := 0.0
 	for i := range s.prior {
@@ -61,9 +61,9 @@ func (s *speeds) settle() {
 	}
 }
 
-// density returns the likelihood of a step of a squared length from a place with a variance per axis, px⁻².
+// density returns the likelihood of a step with the given squared length from a position with the given variance per axis, px⁻².
 func (s *speeds) density(square, variance float64) float64 {
-	if variance > 0.25*s.square { // the place is less certain than the bins are wide
+	if variance > 0.25*s.square { // the position is too uncertain for the histogram
 		n := s.square + variance
 		return math.Exp(-square/(2*n)) / (2 * math.Pi * n)
 	}

@@ -9,13 +9,13 @@ import (
 	"driftscope/internal/suite"
 )
 
-// spell is what a number showed in a frame.
+// spell is the objects that a number showed in a frame.
 type spell struct {
 	frame   uint64
 	objects []int
 }
 
-// showed returns what a number showed last before a frame.
+// showed returns the objects that a number showed last before a frame.
 func showed(all []spell, frame uint64) []int {
 	for i := len(all) - 1; i >= 0; i-- {
 		if all[i].frame < frame {
@@ -29,8 +29,8 @@ func common(a, b []int) bool {
 	return slices.ContainsFunc(a, func(i int) bool { return slices.Contains(b, i) })
 }
 
-// TestSwaps compares the probability that two numbers are exchanged with the share of pairs where either now shows what the other showed before. Over
-// all pairs above 0.05 the two agree within 0.1, or within two standard errors: the pairs of a film share their frames, so 30 of them count as ten.
+// TestSwaps compares the probability that two numbers are exchanged with the fraction of pairs in which one number now shows the other's earlier object. Over
+// all pairs with a probability above 0.05 they agree within 0.1 plus two standard errors. Pairs of a film share frames, so 30 pairs count as ten.
 func TestSwaps(t *testing.T) {
 	suite.Calculation(t)
 	for _, o := range []field.Options{
@@ -54,7 +54,7 @@ func TestSwaps(t *testing.T) {
 				swaps := k.Swaps(0.05)
 				for i, s := range swaps {
 					if s.A >= s.B || s.Since >= uint64(f) || !(s.P >= 0.05 && s.P <= 0.5) || i > 0 && swaps[i-1].A == s.A && swaps[i-1].B == s.B {
-						t.Fatalf("frame %d: %+v, expected each pair once, from an earlier frame, at most as likely as not", f, s)
+						t.Fatalf("frame %d: found %+v, expected each pair once, from an earlier frame, with a probability from 0.05 to 0.5", f, s)
 					}
 					a, b := seen[s.A], seen[s.B]
 					if f < 20 || len(a) == 0 || len(b) == 0 {
@@ -69,13 +69,13 @@ func TestSwaps(t *testing.T) {
 			}
 		}
 		said, swapped = said/n, swapped/n
-		t.Logf("%s %d SNR %g: of %.0f pairs of probability %.3f %.3f are exchanged", o.Scenario, o.Density, o.SNR, n, said, swapped)
+		t.Logf("%s %d SNR %g: %.0f pairs with a mean probability of %.3f, a fraction of %.3f is exchanged", o.Scenario, o.Density, o.SNR, n, said, swapped)
 		if math.Abs(said-swapped) > 0.1+2*math.Sqrt(3*said*(1-said)/n) {
-			t.Errorf("%s, %d objects, SNR %g: of %.0f pairs of probability %.3f %.3f are exchanged", o.Scenario, o.Density, o.SNR, n, said, swapped)
+			t.Errorf("%s, %d objects, SNR %g: %.0f pairs with a mean probability of %.3f, but a fraction of %.3f is exchanged", o.Scenario, o.Density, o.SNR, n, said, swapped)
 		}
 	}
 	k := tracker(t)
 	if k.Update(0, nil); len(k.Swaps(0)) != 0 {
-		t.Error("a swap without an object")
+		t.Error("Swaps listed a pair without objects")
 	}
 }

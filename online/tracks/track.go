@@ -9,17 +9,17 @@ type state struct {
 	confirmed bool
 	missed    int    // updates since the last detection
 	ago       int    // frames since the last detection
-	since     int    // frames since the last detection that updated the motion, its own or a merged one
+	since     int    // frames since the motion was last updated, by its own or a merged detection
 	hits      int    // detections
-	with      uint64 // the track that it is merged with, or has just parted from
+	with      uint64 // the track that this one is merged with, or has just parted from
 }
 
-// sight is what a track had in a frame.
+// sight is a track's observation in one frame.
 type sight struct {
 	detection int    // index in the frame, or Undetected
-	beside    uint64 // if undetected: the track that owns d, 0 for none
+	beside    uint64 // if undetected: the track that owns d, 0 if none
 	d         Detection
-	births    float64 // extra births since the last update beyond one frame, px⁻²
+	births    float64 // extra births in a gap of several frames since the last update, px⁻²
 	object    float64 // density of d's score among objects
 	clutter   float64 // density of false maxima of d's score, px⁻²
 }
@@ -33,9 +33,9 @@ func (o *sight) own() bool { return o.detection >= 0 }
 
 // step is a track in one frame of the window.
 type step struct {
-	before state   // predicted
+	before state   // predicted state
 	gain   float64 // gain of the track before this frame
-	link   float64 // probability of the detection, or of none, by the frames up to it; NaN if unknown
+	link   float64 // probability of the detection, or of none, given the frames up to this one; NaN if unknown
 	sight  sight
 	point  Point
 }
@@ -44,16 +44,16 @@ type step struct {
 type track struct {
 	id          uint64
 	state       state
-	born        int     // update of the first detection; 0 for none
-	over        int     // update in which it ended; 0 if it lives
+	born        int     // update of the first detection; 0 without one
+	over        int     // update in which it ended; 0 while it lives
 	turned      int     // update of its last exchange
-	from        int     // first update that this exchange changed
-	exchange    int     // the number of that exchange
-	link        float64 // probability of the link to the detection that it took over in that update
-	gain        float64 // log likelihood ratio of its detections since birth, with the track against without
+	from        int     // first update that the last exchange changed
+	exchange    int     // number of the last exchange
+	link        float64 // probability of the link to the detection that the last exchange gave it
+	gain        float64 // log likelihood ratio of its detections since birth, with and without the track
 	row         int     // in live
 	first, last int     // its pairs are pairs[first:last]
-	short       bool    // it may lack pairs: t.widest is less than its reach
+	short       bool    // it may lack pairs, because t.widest is less than its reach
 	steps       []step
 }
 
@@ -74,14 +74,14 @@ func (s *state) begin(o *sight, p *population) {
 	s.motion.begin(&o.d, p)
 }
 
-// predict advances the state by some frames.
+// predict advances the state by the given number of frames.
 func (s *state) predict(frames int, p *population) {
 	s.motion.predictOver(frames, p)
 	s.exists *= p.survival(frames)
 	s.ago, s.since = s.ago+frames, s.since+frames
 }
 
-// take updates a predicted state with a sight. It returns the log likelihood ratio, with the track against without, and the Detection of the point.
+// take updates a predicted state with a sight. It returns the log likelihood ratio with and without the track, and the Detection of the point.
 func (s *state) take(o *sight, p *population, opts *Options) (gain float64, detection int) {
 	if o.own() {
 		return s.hit(o, p, opts), o.detection
@@ -103,8 +103,8 @@ func (s *state) hit(o *sight, p *population, opts *Options) float64 {
 	return math.Log(together / none)
 }
 
-// miss updates the state without a detection of its own. Objects within mergedWithin of a detected one appear as one with it: then the detection gives
-// the place of both.
+// miss updates the state without a detection of its own. An object within mergedWithin of a detected object appears as one with it, and the detection gives
+// the position of both.
 func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, detection int) {
 	d, merged := o.d, 0.0
 	if o.beside != 0 {
@@ -123,7 +123,7 @@ func (s *state) miss(o *sight, p *population, opts *Options) (gain float64, dete
 	return math.Log(all), Undetected
 }
 
-// beside returns the probability that the object is so near another one, detected by d, that both appear as one, and the place of both.
+// beside returns the probability that the object is so close to the object detected by d that both appear as one, and the position of both.
 func (s *state) beside(d Detection, p *population, opts *Options) (both Detection, merged float64) {
 	within := mergedWithin * opts.Template
 	d.VarX, d.VarY = d.VarX+within*within/2, d.VarY+within*within/2

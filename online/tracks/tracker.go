@@ -1,18 +1,18 @@
 // Existence and assignment
 //
-// The object exists with a probability e (integrated probabilistic data association, Musicki, Evans and Stankovic 1994). For a detection d of score s at
-// x, the likelihoods are
+// An object exists with a probability e (integrated probabilistic data association, Musicki, Evans and Stankovic 1994). For a detection with score s at x,
+// the likelihoods are
 //
-//	of the track     e D p(x) f(s)                   D the probability of a detection, p the prediction, f the scores of objects
-//	of no track      c(s) + b f(s)                   c the density of false maxima, b the density of births, px⁻²
+//	with the track   e D p(x) f(s)                   D the probability of a detection, p the prediction, f the density of objects' scores
+//	without it       c(s) + b f(s)  c the density of false maxima, b the density of births, px⁻²
 //
-// The pairs of a frame are the assignment with the greatest product (numbers.Solver). c is the density of maxima of a Gaussian field filtered by the
-// template (Adler 1981), so no threshold decides which maxima count. The tracker estimates b, D, the death rate, f, and the laws of q, v and a from its
-// own tracks, with forgetting.
+// The assignment of a frame is the one with the greatest product of likelihood ratios (numbers.Solver). c is the density of maxima of a Gaussian field
+// filtered by the template (Adler 1981), so no threshold decides which maxima count. The tracker estimates b, D, the death rate, f, and the laws of q, v and
+// a from its own tracks, with forgetting.
 //
-// Several frames may pass between two updates: the gap in frame numbers, and the frames that Pass reports. Predictions widen in each of them, objects
-// end in each, and b counts all objects that began and have not ended since. A step knows its number of frames, so that a step over many frames gives
-// the same estimate of q as a step over one.
+// Several frames may pass between two updates: the gap in frame numbers, and the frames that Pass reports. In each frame of a gap, predictions widen and
+// objects may end. b then counts all objects that began in the gap and still live. A step includes its number of frames, so a step over many frames gives the
+// same estimate of q as a step over one.
 
 package tracks
 
@@ -30,10 +30,10 @@ type Detection struct {
 	X, Y       float64 // px
 	VarX, VarY float64 // px²
 	Score      float64 // amplitude over its standard deviation
-	ID         uint64  // number of the object, if the source knows it; 0 in all detections of a frame if it does not
+	ID         uint64  // number of the object if the source knows it; otherwise 0 in all detections of the frame
 }
 
-// variance returns the variance of the place per axis.
+// variance returns the variance of the position per axis.
 func (d *Detection) variance() float64 { return max((d.VarX+d.VarY)/2, 1e-6) }
 
 // Point is an object in a frame.
@@ -41,24 +41,24 @@ type Point struct {
 	ID        uint64
 	Frame     uint64
 	X, Y      float64 // px
-	SD        float64 // of the place, per axis, px
+	SD        float64 // sd of the position, per axis, px
 	Exists    float64 // probability that the object exists
 	Confirmed bool    // Exists has been at least Options.Confirm
-	Detection int     // index in the frame; Undetected if the place is predicted, or Merged
+	Detection int     // index in the frame; Undetected if the position is predicted, or Merged
 	Q         float64 // variance of a step, per axis, px²
 	Directed  float64 // probability that the motion is directed
 	Speed     float64 // of the directed motion, px/frame, and its standard deviation, per axis
 	SpeedSD   float64
-	Doubt     float64 // probability that the detection, or the lack of one, belongs to another track, see rivals.go
-	Link      float64 // probability that the last point with a detection and this one are of one object; NaN if it is unknown, or one of them is missing
-	Exchanged bool    // from this update on, it continues another track: no step leads here from its last point
-	With      uint64  // the track that it is merged with or parts from in this frame; 0 for none
+	Doubt     float64 // probability that the detection, or its absence, belongs to another track, see rivals.go
+	Link      float64 // probability that the last point with a detection and this one show one object; NaN if unknown or if one of them is missing
+	Exchanged bool    // the number continues another track from this update on: no step leads here from its last point
+	With      uint64  // the track that this one is merged with or parts from in this frame; 0 if none
 }
 
-// Values of Point.Detection without a detection of its own.
+// Values of Point.Detection for a point without its own detection.
 const (
 	Undetected = -1
-	Merged     = -2 // appears as one with another, detected object
+	Merged     = -2 // appears as one with a detected object
 )
 
 // Options sets up a tracker.
@@ -67,35 +67,35 @@ type Options struct {
 	Template      float64 // sd of the template, px
 	Confirm       float64 // probability of existence from which a track is confirmed; 0 means DefaultConfirm
 	Memory        float64 // memory of the diffusion of a track, in steps; 0 means DefaultMemory
-	Lag           int     // delay of points in frames, so that later frames decide too; 0 to MostLag
+	Lag           int     // delay of points in frames, 0 to MostLag; later frames improve the identities
 }
 
-// The defaults of Options.
+// Defaults of Options, and bounds.
 const (
 	DefaultConfirm = 0.95
 	DefaultMemory  = 50.0
-	Open           = window     // updates after which an ended track cannot come back
-	MostLag        = window - 2 // the oldest frame of the window is not decided any more
+	Open           = window     // updates after which an ended track can no longer come back
+	MostLag        = window - 2 // the oldest frame of the window can no longer change
 	mergedWithin   = 1.2        // sds of the template within which two objects appear as one
 	mergedLeast    = 0.5        // probability from which an undetected track counts as merged
 	forgotten      = 0.005      // probability of existence below which a track ends
-	mostNear       = 16         // bound on the mean number of detections within the reach of a track: with more, the identity is open anyway
-	mostGap        = 20         // updates without a detection after which a track ends, and frames predicted one by one
-	mostFrames     = 1 << 20    // bound on the frames between two updates: hours
+	mostNear       = 16         // largest mean number of detections within the reach of a track; with more, the identity is undecidable
+	mostGap        = 20         // updates without a detection after which a track ends; also the most frames predicted one by one
+	mostFrames     = 1 << 20    // largest number of frames between two updates: hours
 )
 
 // Tracker follows every object of a field.
 type Tracker struct {
 	o          Options
 	population population
-	live       []*track // and the ones that ended in the window
+	live       []*track // live tracks, and tracks that ended in the window
 	free       []*track
-	empty      *track // without a detection
-	next       uint64 // identity
+	empty      *track // a track without a detection
+	next       uint64 // next track number
 	n          int    // updates
 	clock      [window]instant
-	unseen     int     // extra frames before the next, beside the gap in frame numbers
-	meanwhile  float64 // extra births in this update beyond one frame, px⁻²
+	unseen     int     // extra frames before the next update, besides the gap in frame numbers
+	meanwhile  float64 // extra births in a gap of several frames before this update, px⁻²
 	carried    place
 	rivals     []rival
 	exchanges  int     // exchanges so far, plus one
@@ -106,12 +106,12 @@ type Tracker struct {
 	joint      joint
 	pairs      []numbers.Pair
 	grid       numbers.Grid
-	widest     float64  // px within which there are mostNear detections on average
+	widest     float64  // distance within which there are mostNear detections on average, px
 	owner      []*track // per detection
 	points     []Point
 	reported   int // update of the points reported last
 	swaps      []Swap
-	named      map[uint64]int32 // detections of the frame that the source has numbered
+	named      map[uint64]int32 // index of the detection with a number of the source
 }
 
 // instant describes one update.
@@ -122,7 +122,7 @@ type instant struct {
 	population population // the population at that time
 }
 
-// place is a point of the picture, px.
+// place is a position in the picture, px.
 type place struct{ x, y float64 }
 
 // New returns an empty tracker.
@@ -134,7 +134,7 @@ func New(o Options) (*Tracker, error) {
 		o.Memory = DefaultMemory
 	}
 	if !(o.Width > 0 && o.Height > 0 && o.Template > 0) || !(o.Confirm > 0 && o.Confirm < 1) || !(o.Memory >= 1) || o.Lag < 0 || o.Lag > MostLag {
-		return nil, fmt.Errorf("a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps, a lag of %d: expected positive numbers, a probability, and a lag of 0 to %d",
+		return nil, fmt.Errorf("found a field of %gx%g px, a template of %g px, confirmation at %g, a memory of %g steps and a lag of %d, expected positive sizes, a probability above 0 and below 1, a memory of 1 or more, and a lag of 0 to %d: correct the value out of range",
 			o.Width, o.Height, o.Template, o.Confirm, o.Memory, o.Lag, MostLag)
 	}
 	t := &Tracker{o: o, population: newPopulation(o.Template), grid: numbers.NewGrid(o.Width, o.Height, max(4, 4*o.Template)), next: 1, exchanges: 1, named: map[uint64]int32{}}
@@ -142,8 +142,8 @@ func New(o Options) (*Tracker, error) {
 	return t, nil
 }
 
-// Update takes the detections of a frame, whose number must exceed the previous one. It returns the objects of this frame, or of the frame Lag frames
-// ago, valid until the next call.
+// Update takes the detections of a frame, whose number must exceed the previous one. It returns the objects of the frame Lag frames earlier. They are valid
+// until the next call.
 func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	gap := 1
 	if t.n > 0 {
@@ -176,7 +176,8 @@ func (t *Tracker) Update(frame uint64, detections []Detection) []Point {
 	return t.report(t.n - t.o.Lag)
 }
 
-// Crowding returns the factor of the odds of a wrong link if frames came k times as far apart: of the area in which the next place is expected.
+// Crowding returns the factor by which the odds of a wrong link change at k times the frame interval. It equals the change of the area in which the next
+// position is expected.
 func (t *Tracker) Crowding(k float64) float64 {
 	now, then := 0.0, 0.0
 	for _, o := range t.live {
@@ -188,10 +189,10 @@ func (t *Tracker) Crowding(k float64) float64 {
 	return then / now
 }
 
-// Pass reports extra frames before the next one, beside the gap in frame numbers, for example from a lost camera.
+// Pass announces lost frames before the next update, in addition to the gap in frame numbers, for example while a camera was disconnected.
 func (t *Tracker) Pass(frames int) { t.unseen = min(max(frames, 0), mostFrames) }
 
-// Flush passes the points that a lag held back to each, frame by frame. Points are valid only during the call. Do not use the tracker after it.
+// Flush calls each for the frames that the lag still holds back. Points are valid only during the call. Do not use the tracker after it.
 func (t *Tracker) Flush(each func(frame uint64, points []Point)) {
 	for m := max(1, t.n-t.o.Lag+1); m <= t.n; m++ {
 		each(t.clock[m%window].frame, t.report(m))
@@ -246,10 +247,10 @@ func (t *Tracker) assign(detections []Detection) {
 	t.marginals(len(match))
 }
 
-// near reports whether a place lies within reach of the origin.
+// near reports whether (x, y) lies within reach of the origin.
 func near(x, y, reach float64) bool { return x*x+y*y <= reach*reach }
 
-// near calls visit for every detection within reach of a place, or within t.widest if that is smaller.
+// near calls visit for every detection within reach of (x, y), or within t.widest if t.widest is smaller.
 func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j int)) {
 	reach = min(reach, t.widest)
 	t.grid.Near(x, y, reach, func(j int32) {
@@ -259,18 +260,18 @@ func (t *Tracker) near(x, y, reach float64, detections []Detection, visit func(j
 	})
 }
 
-// pair offers detection j to track i. Its cost is the negative log likelihood ratio of together against apart.
+// pair offers detection j to track i. The cost is the negative log likelihood ratio of together against apart.
 func (t *Tracker) pair(i, j int, missing float64) {
 	k, o, p := &t.live[i].state, &t.sights[j], &t.population
 	density := k.motion.density(&o.d, p)
 	together := k.exists * p.detected * density * o.object
 	apart := missing * (o.clutter + (p.births+o.births)*o.object)
-	if cost := math.Log(apart / together); cost < margin { // pairs of cost 0 or more only make rivals
+	if cost := math.Log(apart / together); cost < margin { // pairs with a cost of 0 or more serve only to find rivals
 		t.pairs = append(t.pairs, numbers.Pair{Row: i, Column: j, Cost: cost})
 	}
 }
 
-// hit gives a detection to a track, and updates the counts.
+// hit assigns a detection to a track and updates the counts.
 func (t *Tracker) hit(k *track, o *sight) {
 	n, s := &t.population.n, &k.state
 	confirmed := s.confirmed
@@ -299,7 +300,7 @@ func (t *Tracker) hit(k *track, o *sight) {
 	}
 }
 
-// miss updates a track without a detection of its own. It may be merged with the likeliest detection of another track.
+// miss updates a track without a detection of its own. The track may be merged with the likeliest detection of another track.
 func (t *Tracker) miss(k *track, detections []Detection) {
 	o := sight{detection: Undetected, births: t.meanwhile}
 	m := &k.state.motion
@@ -360,7 +361,7 @@ func (t *Tracker) learn(k *state) {
 	}
 }
 
-// births begins a track at every free detection that is likely enough an object.
+// births begins a track at every free detection that is likely enough to be an object.
 func (t *Tracker) births(detections []Detection) {
 	for j := range detections {
 		if t.owner[j] != nil {

@@ -22,13 +22,13 @@ func tracker(t testing.TB) *Tracker {
 	return k
 }
 
-// seen returns a detection with noise of a tenth of a pixel, and with a typical score of objects.
+// seen returns a detection with position noise of a tenth of a pixel and a typical score.
 func seen(rng *rand.Rand, x, y float64) Detection {
 	const sd = 0.15
 	return Detection{X: x + sd*rng.NormFloat64(), Y: y + sd*rng.NormFloat64(), VarX: sd * sd, VarY: sd * sd, Score: 11 + rng.NormFloat64()}
 }
 
-// identities follows places, one list per frame, NaN for undetected, and returns the number of each object in each frame.
+// identities follows objects at the given positions, one list per frame, NaN if undetected. It returns the number of each object in each frame.
 func identities(t *testing.T, k *Tracker, rng *rand.Rand, places [][][2]float64) [][]uint64 {
 	t.Helper()
 	var all [][]uint64
@@ -65,7 +65,7 @@ func TestDirectedCrossing(t *testing.T) {
 	}
 }
 
-// TestGap verifies that an object keeps its number after two undetected frames, and that the number of a lost one is never reused.
+// TestGap verifies that an object keeps its number after two undetected frames, and that the number of a lost object is never reused.
 func TestGap(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, y := 100.0, 100.0
@@ -80,14 +80,14 @@ func TestGap(t *testing.T) {
 	}
 	ids := identities(t, tracker(t), rng, places)
 	if ids[29][0] != ids[32][0] || ids[29][0] == 0 {
-		t.Errorf("across two frames: %d, then %d", ids[29][0], ids[32][0])
+		t.Errorf("across two missing frames: number %d, then %d", ids[29][0], ids[32][0])
 	}
 	if ids[119][0] == ids[59][0] || ids[119][0] < ids[59][0] {
-		t.Errorf("after 40 frames: %d was %d", ids[119][0], ids[59][0])
+		t.Errorf("after 40 missing frames: number %d, before %d", ids[119][0], ids[59][0])
 	}
 }
 
-// TestClutter verifies that of 30 noise maxima per frame, with scores from theory, nearly none is reported, and an object among them is.
+// TestClutter verifies that of 30 noise maxima per frame, with scores from theory, almost none is reported, but an object among them is.
 func TestClutter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	k := tracker(t)
@@ -95,7 +95,7 @@ func TestClutter(t *testing.T) {
 	for f := range 200 {
 		detections := []Detection{seen(rng, 60, 60+0.1*float64(f))}
 		for range 30 {
-			// P(score > u) falls as u exp(-u²/2): u² = 9 + 2 E for an exponential E, nearly
+			// P(score > u) falls as u exp(-u²/2), so u² is nearly 9 + 2 E with an exponential E
 			d := Detection{X: 256 * rng.Float64(), Y: 256 * rng.Float64(), VarX: 0.3, VarY: 0.3, Score: math.Sqrt(9 + 2*rng.ExpFloat64())}
 			detections = append(detections, d)
 		}
@@ -111,12 +111,12 @@ func TestClutter(t *testing.T) {
 		}
 	}
 	if there < 190 || false_ > 20 {
-		t.Errorf("the object is reported in %d of 200 frames, and %d places where nothing is", there, false_)
+		t.Errorf("the object is reported in %d of 200 frames, with %d false positions", there, false_)
 	}
 }
 
-// TestStepsAreLearnt verifies the variance of the steps of a track, in tracks of 60 frames with a variance ratio of nine: to a standard error of an
-// eighth plus the effect of the prior. The prior is 4 px² and counts as 1.5 of 60 steps, a tenth of a px².
+// TestStepsAreLearnt verifies the step variance of two tracks of 60 frames whose variances differ by a factor of nine. The standard error is an eighth. The
+// prior of 4 px² counts as 1.5 of 60 steps and adds 0.1 px².
 func TestStepsAreLearnt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	k := tracker(t)
@@ -142,8 +142,8 @@ func TestStepsAreLearnt(t *testing.T) {
 	}
 }
 
-// TestMerged verifies that two objects which appear as one for five frames exist before, during and after. One point names the other object of the
-// merger and of the parting. Places cannot show which object is which afterwards.
+// TestMerged verifies that two objects that appear as one for five frames exist before, during and after. At the merger and at the parting, one point names
+// the other object. Positions cannot show which object is which afterwards.
 func TestMerged(t *testing.T) {
 	rng, k := rand.New(rand.NewPCG(9, 10)), tracker(t)
 	var two []uint64
@@ -175,12 +175,12 @@ func TestMerged(t *testing.T) {
 			want = 1
 		}
 		if told != want {
-			t.Errorf("frame %d: %d tell of another, expected %d", f, told, want)
+			t.Errorf("frame %d: %d points name another object, expected %d", f, told, want)
 		}
 	}
 }
 
-// TestSameAgain verifies that the same detections give the same tracks, in any order of detections.
+// TestSameAgain verifies that the same detections give the same tracks, in any order.
 func TestSameAgain(t *testing.T) {
 	run := func(reversed bool) (all []Point) {
 		rng, k := rand.New(rand.NewPCG(11, 12)), tracker(t)
@@ -210,9 +210,9 @@ func TestSameAgain(t *testing.T) {
 	}
 	one, again, other := run(false), run(false), run(true)
 	if !reflect.DeepEqual(one, again) {
-		t.Error("the same detections give other tracks")
+		t.Error("the same detections give different tracks")
 	}
-	group := func(points []Point) map[[2]uint64]uint64 { // the first number of an object of a frame
+	group := func(points []Point) map[[2]uint64]uint64 { // maps each object of a frame to its first number
 		first, out := map[uint64]uint64{}, map[[2]uint64]uint64{}
 		for _, p := range points {
 			if _, ok := first[p.ID]; !ok {
@@ -223,7 +223,7 @@ func TestSameAgain(t *testing.T) {
 		return out
 	}
 	if !reflect.DeepEqual(group(one), group(other)) {
-		t.Error("in another order detections give other tracks")
+		t.Error("the same detections in a different order give different tracks")
 	}
 }
 
@@ -247,7 +247,7 @@ func TestUpdateAllocates(t *testing.T) {
 		step()
 	}
 	if n := testing.AllocsPerRun(20, step); n > 0 {
-		t.Errorf("%g allocations a frame of 100 objects", n)
+		t.Errorf("%g allocations per frame of 100 objects", n)
 	}
 }
 
@@ -269,8 +269,8 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// TestSwitchesAreLearnt runs 40 objects that run for 20 frames and diffuse for 20 in turn. The learnt rates of starts and stops are one in 20 frames, to
-// a half. For objects that never switch the rate falls below the prior by at least a quarter: single steps are weak evidence.
+// TestSwitchesAreLearnt follows 40 objects that run for 20 frames and diffuse for 20 frames in turn. The learnt rates of starts and stops are one in 20
+// frames, to a half. For objects that never switch, the rate falls at least a quarter below the prior; single steps are weak evidence.
 func TestSwitchesAreLearnt(t *testing.T) {
 	for name, c := range map[string]struct {
 		every       int
@@ -302,12 +302,12 @@ func TestSwitchesAreLearnt(t *testing.T) {
 			k.Update(uint64(f), detections)
 		}
 		if p := &k.population; p.starts < c.least || p.starts > c.most || name != "never" && (p.stops < c.least || p.stops > c.most) {
-			t.Errorf("%s: starts at %.4f and stops at %.4f a frame", name, p.starts, p.stops)
+			t.Errorf("%s: found %.4f starts and %.4f stops per frame", name, p.starts, p.stops)
 		}
 	}
 }
 
-// TestRowsOfFramesThatWere verifies that gaps are filled in analysed frames, and not in lost ones.
+// TestRowsOfFramesThatWere verifies that gaps are filled in analysed frames but not in lost frames.
 func TestRowsOfFramesThatWere(t *testing.T) {
 	var r Rows
 	var got []Row

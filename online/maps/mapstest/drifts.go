@@ -7,7 +7,7 @@ type Law struct {
 	Name     string
 	Drift    func(x, y float64) (dx, dy float64)
 	D        float64
-	Traps    []Place // true ones
+	Traps    []Place // true traps
 	Vortices []Place
 }
 
@@ -48,7 +48,7 @@ func sprung(name string, d float64, at Place) Law {
 	return Law{Name: name, Drift: Spring(at.X, at.Y, at.Rate), D: d, Traps: []Place{at}}
 }
 
-// Whirl returns a rotation about a centre, by Rate at the centre, 1/s, with a Gaussian decay of width w.
+// Whirl returns a rotation about a centre. Its angular velocity is at.Rate at the centre, 1/s, and decays as a Gaussian of width w.
 func Whirl(at Place, w float64) func(x, y float64) (dx, dy float64) {
 	return func(x, y float64) (dx, dy float64) {
 		u, v := x-at.X, y-at.Y
@@ -62,7 +62,7 @@ func Shear(y0, rate float64) func(x, y float64) (dx, dy float64) {
 	return func(_, y float64) (float64, float64) { return rate * (y - y0), 0 }
 }
 
-// Rolls returns n x n eddies in a field of Side, each turning against its neighbours, with this fastest drift, px/s. No drift leads out of the field.
+// Rolls returns n x n eddies in a field of Side, each turning against its neighbours. fastest is the largest drift, px/s. No drift leads out of the field.
 func Rolls(n int, fastest float64) func(x, y float64) (dx, dy float64) {
 	return func(x, y float64) (dx, dy float64) {
 		u, v := float64(n)*math.Pi*x/Side, float64(n)*math.Pi*y/Side
@@ -75,7 +75,7 @@ func Uniform(dx, dy float64) func(x, y float64) (float64, float64) {
 	return func(_, _ float64) (float64, float64) { return dx, dy }
 }
 
-// Laws for measuring maps, in a field of Side.
+// Laws for developing and measuring maps, in a field of Side.
 var (
 	ASpring        = sprung("a spring", 10, Place{128, 128, 1})
 	AStiffSpring   = sprung("a stiff spring", 50, Place{100, 140, 5})
@@ -88,7 +88,7 @@ var (
 	Nothing        = Law{Name: "nothing", Drift: Uniform(0, 0), D: 10}
 )
 
-// Laws for judging maps: no choice was based on them.
+// Laws for testing maps. No design choice was based on them.
 var (
 	AnotherSpring = sprung("another spring", 20, Place{150, 100, 0.7})
 	AnotherWell   = welled("another well", 15, Well{90, 160, 3, 40})
@@ -101,7 +101,7 @@ var (
 // Side is the side of the field of these laws, px.
 const Side = 256
 
-// Scenes returns the laws with drift for measuring.
+// Scenes returns the laws with drift for measuring maps.
 func Scenes() []Law {
 	return []Law{ASpring, AStiffSpring, ASoftSpring, AWideWell, ThreeWells, ThreeWeakWells, AVortex, AFlow}
 }

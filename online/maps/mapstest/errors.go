@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Square is a square of the field where steps began.
+// Square is a square of the field in which steps began.
 type Square struct {
 	Steps float64
-	At    [2]float64 // their mean place, px
+	At    [2]float64 // mean start of the steps, px
 }
 
-// Visited returns the squares, a sixteenth of the side of the field wide, in which at least ten steps began.
+// Visited returns the squares in which at least ten steps began. Their side is a sixteenth of the field's side.
 func (f *Film) Visited(tracks [][][2]float64) []Square {
 	const side, least = 16, 10
 	all := make([]Square, side*side)

@@ -9,11 +9,11 @@ import (
 // Film describes the recording of tracks.
 type Film struct {
 	Objects, Frames int
-	Side, DT        float64 // of the field, px; of a frame, s
-	R               float64 // variance of a place, divided by 2DΔt
+	Side, DT        float64 // side of the field, px; frame interval, s
+	R               float64 // localisation variance divided by 2DΔt
 }
 
-// Tracks returns the noisy places of every object in every frame. Objects start anywhere in the field, and are reflected at its edge.
+// Tracks returns the noisy positions of every object in every frame. Objects start anywhere in the field and are reflected at its edge.
 func (f *Film) Tracks(l *Law, seed uint64) [][][2]float64 {
 	const parts = 10 // substeps per frame
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -46,11 +46,11 @@ func (f *Film) Tracks(l *Law, seed uint64) [][][2]float64 {
 
 // Step is one step of a track.
 type Step struct {
-	From, By, Before [2]float64 // px; Before is the step before
-	Later            bool       // there is a step before
+	From, By, Before [2]float64 // start, displacement and previous displacement, px
+	Later            bool       // there is a previous step
 }
 
-// Steps yields the steps of all tracks, ordered by the frame that they lead to.
+// Steps yields the steps of all tracks with their last frame, ordered by this frame.
 func Steps(tracks [][][2]float64) iter.Seq2[int, Step] {
 	return func(yield func(int, Step) bool) {
 		for k := 1; len(tracks) > 0 && k < len(tracks[0]); k++ {

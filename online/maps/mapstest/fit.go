@@ -8,7 +8,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// Fit returns the drift that offline.Fit learns from all tracks, each a trajectory.
+// Fit returns the drift that offline.Fit learns from all tracks. Each track is a trajectory.
 func (f *Film) Fit(tracks [][][2]float64) (func(x, y float64) (dx, dy float64), error) {
 	var seen []latent.Latent
 	at := time.Unix(0, 0)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// archive is the program with its pages and configurations in a folder of the archive's name: a zip for Windows, else a tar.gz.
+// archive returns an archive with the program, its pages and configurations, in a folder with the archive's name: a zip for Windows, else a tar.gz.
 func (p *program) archive(kept []file, bill []byte) (name string, data []byte, err error) {
 	files := append([]file{{path.Base(p.executable()), 0o755, p.data}, {"sbom.spdx.json", 0o644, bill}}, kept...)
 	if p.manual != nil {
@@ -37,7 +37,7 @@ func (p *program) executable() string {
 	return "driftscope"
 }
 
-// tarred returns a tar of files that belong to root, with each folder before its content; every path gets the prefix before.
+// tarred returns a tar of files owned by root, with each folder before its content. Every path gets the prefix before.
 func tarred(files []file, when time.Time, before string) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

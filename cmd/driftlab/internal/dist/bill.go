@@ -32,7 +32,7 @@ type part struct {
 	Version   string      `json:"versionInfo"`
 	Location  string      `json:"downloadLocation"`
 	Analyzed  bool        `json:"filesAnalyzed"`
-	Source    string      `json:"sourceInfo,omitempty"` // source of the checksum: go.sum's hash
+	Source    string      `json:"sourceInfo,omitempty"` // source of the checksum: the hash in go.sum
 	Concluded string      `json:"licenseConcluded"`
 	Declared  string      `json:"licenseDeclared"`
 	Copyright string      `json:"copyrightText"`
@@ -62,7 +62,8 @@ const (
 	mainPart = "SPDXRef-driftscope"
 )
 
-// bill lists the parts of a program: itself with its checksum, every module that the linker recorded in it, Go, and the linked packages of this Debian.
+// bill returns the list of a program's parts: the program with its checksum, every module that the linker recorded in it, Go, and the linked packages of this
+// Debian.
 func (p *program) bill(libraries []library) ([]byte, error) {
 	digest := fmt.Sprintf("%x", sha256.Sum256(p.data))
 	doc := spdx{
@@ -98,7 +99,7 @@ func (p *program) bill(libraries []library) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// inID keeps the characters that an SPDX identifier may have.
+// inID returns r if an SPDX identifier may contain it, or a replacement.
 func inID(r rune) rune {
 	if r == '.' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
 		return r

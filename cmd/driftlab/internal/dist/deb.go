@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// pagesFolder keeps the repository's layout, so that links between pages hold.
+// pagesFolder has the repository's layout, so links between pages work.
 const pagesFolder = "usr/share/doc/driftscope"
 
-// conffiles lists files that dpkg keeps once a person has changed them.
+// conffiles lists files that dpkg does not overwrite once a user has changed them.
 var conffiles = []string{"/etc/driftscope/driftscope.yaml"}
 
 // unit is the path of the service's unit, in the repository and in the package.
 const unit = "driftscope.service"
 
-// deb is the package for the Debian that this computer runs: a program is linked with one release's OpenCV, and that release keeps it mended.
+// deb returns the package for this computer's Debian release. The program is linked with the OpenCV of one release, which also provides its security updates.
 func (p *program) deb(kept []file, bill []byte, libraries []library, revision int) (name string, data []byte, err error) {
 	files, err := p.installed(kept, bill)
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *program) deb(kept []file, bill []byte, libraries []library, revision in
 func release() (string, error) {
 	text, err := os.ReadFile("/etc/os-release")
 	if err != nil {
-		return "", fmt.Errorf("a Debian package is for one release, and this one does not say which: %w", err)
+		return "", fmt.Errorf("a Debian package is for one release, but /etc/os-release of this computer cannot be read: %w", err)
 	}
 	return releaseOf(string(text))
 }
@@ -96,27 +96,27 @@ func (p *program) installed(kept []file, bill []byte) ([]file, error) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	for i, f := range files[1:] {
 		if f.path == files[i].path {
-			return nil, fmt.Errorf("%s is packed twice", f.path)
+			return nil, fmt.Errorf("%s would be packed twice: remove it from one of the lists", f.path)
 		}
 	}
 	return files, nil
 }
 
-// copyright returns the licences of the parts; sbom.spdx.json names those of the linked modules.
+// copyright returns the licences of the parts. sbom.spdx.json lists the licences of the linked modules.
 func copyright(film []byte) []byte {
 	return slices.Concat([]byte("Driftscope: Apache-2.0, the text is /usr/share/common-licenses/Apache-2.0.\n"+
 		"The dashboard's page contains parts of other projects: their licences are in the page's LICENSES.txt.\n"+
 		"The linked modules are listed in "+pagesFolder+"/sbom.spdx.json.\n\nThe film of driftscope demo:\n"), film)
 }
 
-// control is the file that dpkg reads before it unpacks.
+// control returns the archive of control files, which dpkg reads before it unpacks.
 func (p *program) control(version string, files []file, libraries []library) ([]byte, error) {
 	var kib int
 	var check strings.Builder
 	for _, f := range files {
 		kib += (len(f.data) + 1023) / 1024
 		if !slices.Contains(conffiles, "/"+f.path) {
-			fmt.Fprintf(&check, "%x  %s\n", md5.Sum(f.data), f.path) // checksums for dpkg --verify; they protect nothing
+			fmt.Fprintf(&check, "%x  %s\n", md5.Sum(f.data), f.path) // checksums for dpkg --verify, without security value
 		}
 	}
 	text := fmt.Sprintf(`Package: driftscope
@@ -148,8 +148,8 @@ Description: what moves under a microscope, by which law, and when the law chang
 	return packed(archive)
 }
 
-// The scripts leave a stopped service alone: a person starts it, an upgrade restarts a running one, and removing ends it. A container has no systemd; then the
-// scripts do nothing.
+// The scripts do not start a stopped service; the user starts it. An upgrade restarts a running service, and removal stops it. In a container without systemd
+// the scripts do nothing.
 const (
 	postinst = `#!/bin/sh
 set -e
@@ -176,7 +176,7 @@ fi
 `
 )
 
-// ar is the archive around a package: a line for each member, then its bytes, each at an even place (deb(5)).
+// ar returns the archive around a package: for each member a header line and its bytes, at even offsets (deb(5)).
 func ar(when time.Time, members []file) []byte {
 	var out bytes.Buffer
 	out.WriteString("!<arch>\n")

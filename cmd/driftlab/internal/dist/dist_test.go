@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// example is a program that no compiler made.
+// example returns a made-up program.
 func example(system string, cgo bool) *program {
 	return &program{
 		path: "driftscope", data: []byte("not a program"), os: system, arch: "amd64", cgo: cgo, version: "0.0.0~git20261126040000.411953d1234",
@@ -58,7 +58,7 @@ func TestPlain(t *testing.T) {
 	ordered := []string{"0.0.0~git20261126040000.4-1~deb12", "0.0.0~git20261126040000.4-1~deb13", "0.0.0~git20261126040000.4-2~deb12", "0.0.0~git20261127040000.1-1~deb12", "1.3.0~rc.1-1~deb12", "1.3.0-1~deb12"}
 	for i, older := range ordered[:len(ordered)-1] {
 		if err := exec.Command("dpkg", "--compare-versions", older, "lt", ordered[i+1]).Run(); err != nil {
-			t.Errorf("to dpkg %s is not before %s: no upgrade", older, ordered[i+1])
+			t.Errorf("for dpkg %s is not older than %s, so there is no upgrade", older, ordered[i+1])
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestReleaseOf(t *testing.T) {
 	}
 }
 
-// TestDeb: the package holds what the system's parts look for where they look for it, dpkg reads it, and it has the same bytes again.
+// TestDeb: the package has all files at the paths where the system expects them, dpkg can read it, and packing it again gives the same bytes.
 func TestDeb(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("packages are made on Debian")
@@ -86,7 +86,7 @@ func TestDeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, again, err := example("linux", true).deb(files, []byte("{}"), linkedWith, 1); err != nil || !bytes.Equal(data, again) {
-		t.Errorf("made twice: other bytes (%v)", err)
+		t.Errorf("packed twice, the bytes differ (%v)", err)
 	}
 	if _, err := exec.LookPath("dpkg-deb"); err != nil {
 		t.Skip("dpkg-deb is not installed")
@@ -113,7 +113,7 @@ func TestDeb(t *testing.T) {
 	}
 	for line := range strings.Lines(content) {
 		if !strings.Contains(line, " root/root ") || !strings.Contains(line, "2026-11-26") {
-			t.Errorf("a file that is not root's, or not of the commit's day: %s", line)
+			t.Errorf("a file is not owned by root, or does not have the commit's date: %s", line)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func told(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// TestArchives: each system has the form that it opens, with everything in one folder.
+// TestArchives: each system gets an archive format that it can open, with all files in one folder.
 func TestArchives(t *testing.T) {
 	files := []file{{"README.md", 0o644, []byte("read")}, {"docs/tutorial.md", 0o644, []byte("learn")}}
 	name, data, err := example("windows", false).archive(files, []byte("{}"))
@@ -179,7 +179,7 @@ func TestBill(t *testing.T) {
 	ids := map[string]bool{doc.ID: true}
 	for _, p := range doc.Packages {
 		if ids[p.ID] {
-			t.Errorf("%s is given twice", p.ID)
+			t.Errorf("%s is listed twice", p.ID)
 		}
 		ids[p.ID] = true
 		for _, r := range p.Refs {
@@ -192,7 +192,7 @@ func TestBill(t *testing.T) {
 	}
 	for _, r := range doc.Relationships {
 		if !ids[r.From] || !ids[r.To] {
-			t.Errorf("%+v is between parts that are not there", r)
+			t.Errorf("%+v relates parts that are not listed", r)
 		}
 	}
 	if len(doc.Packages[0].Checksums) != 1 || len(doc.Packages[0].Checksums[0].Value) != 64 {
@@ -200,7 +200,7 @@ func TestBill(t *testing.T) {
 	}
 }
 
-// TestLibraries: of a program that is linked with the C library that package is found.
+// TestLibraries: the package of the C library is found for a program that is linked with it.
 func TestLibraries(t *testing.T) {
 	if _, err := exec.LookPath("dpkg-query"); err != nil {
 		t.Skip("no Debian")
@@ -223,7 +223,7 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// TestOnlyCalled: a package that asks for Qt is not made.
+// TestOnlyCalled: no package is made for a program that needs Qt.
 func TestOnlyCalled(t *testing.T) {
 	if err := onlyCalled([]string{"libopencv_core.so.406", "libopencv_dnn.so.410", "libc.so.6"}); err != nil {
 		t.Error(err)
@@ -256,13 +256,13 @@ func TestReadProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readProgram(path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("what is no program: %v", err)
+		t.Errorf("for a file that is no program, found %v", err)
 	}
-	own, err := os.Executable() // of a test, which names no commit
+	own, err := os.Executable() // a test binary, which names no commit
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readProgram(own); err == nil || !strings.Contains(err.Error(), "-buildvcs=true") {
-		t.Errorf("what names no commit: %v", err)
+		t.Errorf("for a program without a commit, found %v", err)
 	}
 }

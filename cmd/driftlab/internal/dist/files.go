@@ -23,7 +23,7 @@ type file struct {
 	data []byte
 }
 
-// shipped lists the parts of the repository that are shipped with the program, under their own paths, so that links between pages work.
+// shipped lists the parts of the repository that are shipped with the program. They have the same paths, so links between pages work.
 var shipped = []string{"README.md", "LICENSE", "CHANGELOG.md", "docs", "configs", "internal/job/demo/beads.txt"}
 
 // repository reads the shipped parts that git tracks; other files in the folders are ignored.
@@ -49,7 +49,7 @@ func repository(root string) ([]file, error) {
 	return files, nil
 }
 
-// below are files in a folder, sorted by path.
+// below returns files under a folder, sorted by path.
 func below(folder string, files []file) []file {
 	moved := make([]file, len(files))
 	for i, f := range files {
@@ -59,7 +59,7 @@ func below(folder string, files []file) []file {
 	return moved
 }
 
-// packed is data as gzip -n packs it: no name and no time.
+// packed compresses data like gzip -n, without name and time.
 func packed(data []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -84,7 +84,7 @@ func write(path string, data []byte) error {
 	return os.Chmod(path, 0o644)
 }
 
-// sums writes SHA256SUMS, as sha256sum -c reads it, of the files called names in a folder.
+// sums writes SHA256SUMS, in the format of sha256sum -c, for the files names in a folder.
 func sums(folder string, names []string) error {
 	slices.Sort(names)
 	var text strings.Builder

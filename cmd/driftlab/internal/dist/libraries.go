@@ -14,13 +14,13 @@ import (
 // library is a linked package of this Debian.
 type library struct {
 	name, version string
-	least         string // version that a package may have; empty: any, because the file's name has the interface's number
+	least         string // least version of the package; empty: any version, because the file name contains the interface version
 }
 
-// plugins lists packages that the program loads at run time, so no linker knows them: the GStreamer elements that deliver frames.
+// plugins lists packages that the program loads at run time, which the linker does not know: the GStreamer elements that deliver frames.
 var plugins = []string{"gstreamer1.0-plugins-base"}
 
-// libraries returns the sorted libraries that the program names; a program without cgo has none.
+// libraries returns the sorted libraries that the program is linked with. A program without cgo has none.
 func (p *program) libraries() ([]library, error) {
 	if !p.packaged() {
 		return nil, nil
@@ -64,11 +64,11 @@ func (p *program) libraries() ([]library, error) {
 	return all, nil
 }
 
-// called are the modules of OpenCV that a part of the program calls. Other modules pull in many packages: highgui needs Qt, and its Recommends need drivers of
-// video cards.
+// called lists the modules of OpenCV that the program calls. Other modules require many packages: highgui needs Qt, whose Recommends need drivers of video
+// cards.
 var called = []string{"core", "dnn", "imgcodecs", "imgproc", "videoio"}
 
-// onlyCalled returns an error if a program names another OpenCV module. GNU's linker would name every module for which gocv has a function.
+// onlyCalled returns an error if a program is linked with another OpenCV module. The GNU linker would link every module that gocv has a function for.
 func onlyCalled(names []string) error {
 	for _, name := range names {
 		module, is := strings.CutPrefix(name, "libopencv_")
@@ -81,7 +81,7 @@ func onlyCalled(names []string) error {
 	return nil
 }
 
-// loaderCache lists where the loader finds each library.
+// loaderCache returns the path of each library according to the loader.
 func loaderCache() (map[string]string, error) {
 	out, err := exec.Command("/sbin/ldconfig", "-p").Output()
 	if err != nil {
@@ -97,11 +97,11 @@ func loaderCache() (map[string]string, error) {
 	return paths, nil
 }
 
-// owner returns the package that owns a library's file. A release whose /lib is a link to /usr/lib keeps some files under the old name.
+// owner returns the package that owns a library's file. If /lib is a link to /usr/lib, dpkg lists some files under their old path.
 func owner(name, path string) (string, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", fmt.Errorf("%s, which the program is linked with, is not found: %w", name, err)
+		return "", fmt.Errorf("the program is linked with %s, which is not found: %w", name, err)
 	}
 	for _, try := range []string{real, path, strings.TrimPrefix(real, "/usr"), "/usr" + path} {
 		if out, err := exec.Command("dpkg-query", "-S", try).Output(); err == nil {
@@ -109,13 +109,13 @@ func owner(name, path string) (string, error) {
 			return found, nil
 		}
 	}
-	return "", fmt.Errorf("%s, which the program is linked with, is %s, and of no Debian package", name, real)
+	return "", fmt.Errorf("the program is linked with %s, but its file %s belongs to no Debian package", name, real)
 }
 
 // glibc returns the newest interface version of the C library that the program needs.
 func glibc(f *elf.File) string {
 	newest, most := "", 0
-	symbols, _ := f.ImportedSymbols() // a file without versions needs none
+	symbols, _ := f.ImportedSymbols() // a file without versions needs no least version
 	for _, s := range symbols {
 		number, is := strings.CutPrefix(s.Version, "GLIBC_2.")
 		if n, err := strconv.Atoi(strings.Split(number, ".")[0]); is && err == nil && n > most {

@@ -1,5 +1,5 @@
-// Dist packs the programs that make dist has built: an archive for each platform, the Debian package of this one, the parts of each (SPDX), and the checksums
-// of all. The same commit gives the same bytes: every time is the commit's, and every list is sorted.
+// Dist packs the programs that make dist has built. It writes an archive for each platform, the Debian package for this platform, the list of parts of each
+// program (SPDX), and the checksums of all files. The same commit gives the same bytes, because all times are the commit's time and all lists are sorted.
 //
 //	go run ./cmd/driftlab/internal/dist -from out/dist/build -into out/dist
 package main
@@ -52,7 +52,7 @@ func run(from, into string, revision int) error {
 	return sums(into, made)
 }
 
-// pack writes all files that are shipped for one program, and returns their names.
+// pack writes all files that are shipped for one program and returns their names.
 func (p *program) pack(kept []file, into string, revision int) (made []string, err error) {
 	libraries, err := p.libraries()
 	if err != nil {

@@ -21,13 +21,13 @@ type program struct {
 	os, arch string
 	cgo      bool
 	commit   time.Time // when
-	version  string    // 1.2.3, or of a commit without a tag 0.0.0~git20261126040000.411953d1234
+	version  string    // 1.2.3, or 0.0.0~git20261126040000.411953d1234 for a commit without a tag
 
-	manual      []byte            // if the program runs here: its manual page
-	completions map[string][]byte // and its completions, by shell
+	manual      []byte            // manual page, if the program runs on this computer
+	completions map[string][]byte // completion scripts by shell, likewise
 }
 
-// readProgram reads a program, which has to name its commit.
+// readProgram reads a program, which must name its commit.
 func readProgram(path string) (*program, error) {
 	info, err := buildinfo.ReadFile(path)
 	if err != nil {
@@ -56,10 +56,10 @@ func readProgram(path string) (*program, error) {
 	return p, err
 }
 
-// pseudo matches Go's version of a commit without a tag, such as v0.0.0-20261126040000-411953d12345 or v1.2.4-0.2026...
+// pseudo matches Go's version for a commit without a tag, such as v0.0.0-20261126040000-411953d12345 or v1.2.4-0.2026...
 var pseudo = regexp.MustCompile(`^(\d+\.\d+\.\d+)-(?:0\.)?(\d{14})-([0-9a-f]{7,})`)
 
-// plain returns a version in Debian's order: a version sorts after its pre-releases.
+// plain returns the version in Debian's form, in which a version sorts after its pre-releases.
 func plain(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	if m := pseudo.FindStringSubmatch(version); m != nil {

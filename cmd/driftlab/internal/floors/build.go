@@ -13,7 +13,7 @@ import (
 type build struct {
 	folder  string // the checkout
 	program string // driftscope
-	lab     string // program with the benchmarks: driftlab, or driftscope in a commit before driftlab existed
+	lab     string // program with the benchmarks: driftlab, or driftscope in a commit without driftlab
 	tests   string // the folder of the test programs
 	undo    []string
 }
@@ -21,11 +21,11 @@ type build struct {
 // benchmarked lists the packages whose Go benchmarks are figures.
 var benchmarked = []string{"online", "sinks/natsink"}
 
-// checkout builds the benchmarks of a checkout whose program is in bin.
+// checkout builds the benchmarks of a checkout that has its program in bin.
 func checkout(ctx context.Context, folder string) (*build, error) {
 	b := &build{folder: folder, program: filepath.Join(folder, "bin", "driftscope")}
 	if !there(b.program) {
-		return nil, fmt.Errorf("%s is not there: make build makes it", b.program)
+		return nil, fmt.Errorf("%s is missing: run make build", b.program)
 	}
 	if b.lab = filepath.Join(folder, "bin", "driftlab"); !there(b.lab) {
 		b.lab = b.program
@@ -54,7 +54,7 @@ func (b *build) test(name string) string {
 	return filepath.Join(b.tests, strings.ReplaceAll(name, "/", "-")+".test")
 }
 
-// commit builds another commit in a worktree of its own. The commit's Makefile builds it.
+// commit builds another commit in its own worktree, by the commit's own Makefile.
 func commit(ctx context.Context, ref string) (*build, error) {
 	root, err := os.MkdirTemp("", "floors-base-")
 	if err != nil {
@@ -69,7 +69,7 @@ func commit(ctx context.Context, ref string) (*build, error) {
 		undo(&build{}).remove()
 		return nil, err
 	}
-	// The stamp reports this machine as set up: this checkout's make has done that.
+	// The stamp marks this machine as set up, because this checkout's make has done that.
 	err = command(ctx, folder, "sh", "-c", "mkdir -p bin && touch bin/.setup && unset MAKEFLAGS MFLAGS && make build STAMPED=false")
 	if err != nil {
 		undo(&build{}).remove()
@@ -83,7 +83,7 @@ func commit(ctx context.Context, ref string) (*build, error) {
 	return undo(b), nil
 }
 
-// remove removes the worktree and what was built outside bin.
+// remove removes the worktree and the build results outside bin.
 func (b *build) remove() {
 	if b.tests != "" {
 		os.RemoveAll(b.tests)
@@ -91,7 +91,7 @@ func (b *build) remove() {
 	if len(b.undo) == 0 {
 		return
 	}
-	// Also after Ctrl-C, so without the context. A worktree that was not made yet is no fault.
+	// Without the context, so it also runs after Ctrl-C. A worktree that does not exist yet is no error.
 	_ = exec.Command("git", "worktree", "remove", "--force", b.undo[0]).Run()
 	os.RemoveAll(b.undo[1])
 }

@@ -1,10 +1,10 @@
-// Package floors measures the figures of floors.txt, each as a ratio within one run, and fails if one is beyond its floor. With --base it measures another
-// commit in alternation with this checkout, and prints the ratio of both with its interval.
+// Package floors measures the figures in floors.txt, each as a ratio within one run, and fails if a figure is beyond its floor. With --base it measures
+// another commit in alternation with this checkout, and prints the ratio of both with its interval.
 //
 //	make floors
 //	make compare BASE=17a9673
 //
-// It runs the programs of bin and the Go benchmarks of this checkout; measure.go says how.
+// It runs the programs in bin and the Go benchmarks of this checkout, see measure.go.
 package floors
 
 import (
@@ -25,7 +25,7 @@ type Command struct {
 // Run measures this checkout and, if given, a base.
 func (c *Command) Run(ctx context.Context) error { return run(ctx, c.Base, c.Rounds, c.Only) }
 
-// plan lists what to measure, how often, and the floors.
+// plan lists the groups to measure, the number of rounds, and the floors.
 type plan struct {
 	groups []group
 	floors []floor
@@ -33,7 +33,7 @@ type plan struct {
 	out    io.Writer
 }
 
-// run measures this checkout and, if it is not nil, base.
+// run measures this checkout and, unless base is empty, the commit base.
 func run(ctx context.Context, base string, rounds int, only string) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil || rounds < 2 || rounds > 100 {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// compare measures both builds by turns, this one first in every other round, and prints the ratios. It reports a figure that one of them lacks.
+// compare measures both builds in alternation, this checkout first in every other round, and prints the ratios. It reports figures that the base lacks.
 func (p *plan) compare(ctx context.Context, here, base *build) error {
 	fmt.Fprintf(p.out, "%-15s %11s %11s   %s\n", "figure", "base", "here", "here over base, 95 % interval")
 	for _, g := range p.groups {
@@ -53,7 +53,7 @@ func (p *plan) compare(ctx context.Context, here, base *build) error {
 	return nil
 }
 
-// interval returns the geometric mean of the rounds' ratios and its 95 % interval, by Student's t of their logarithms.
+// interval returns the geometric mean of the rounds' ratios and its 95 % interval, by Student's t for their logarithms.
 func interval(ours, theirs []sample) (ratio, low, high float64) {
 	logs := make([]float64, len(ours))
 	for i := range ours {

@@ -18,7 +18,7 @@ import (
 type floor struct {
 	name, what string
 	most       bool    // the floor is a ceiling: less is better
-	bound      float64 // of value divided by reference
+	bound      float64 // bound of value divided by reference
 }
 
 // readFloors reads lines of the form NAME >= BOUND WHAT or NAME <= BOUND WHAT.
@@ -41,7 +41,7 @@ func readFloors(path string) (all []floor, err error) {
 			return nil, fmt.Errorf("%s:%d: found %q, expected NAME >= BOUND WHAT or NAME <= BOUND WHAT", path, number, line)
 		}
 		if slices.ContainsFunc(all, func(g floor) bool { return g.name == f.name }) {
-			return nil, fmt.Errorf("%s:%d: %s has a floor already", path, number, f.name)
+			return nil, fmt.Errorf("%s:%d: %s already has a floor: remove one of the two", path, number, f.name)
 		}
 		f.what = strings.Join(strings.Fields(line)[3:], " ")
 		all = append(all, f)
@@ -49,7 +49,7 @@ func readFloors(path string) (all []floor, err error) {
 	return all, nil
 }
 
-// best returns the best value and the best reference of all rounds: other work on the machine makes both only worse.
+// best returns the best value and the best reference of all rounds, because other load on the machine only worsens both.
 func (f *floor) best(samples []sample) (b sample) {
 	better := math.Max
 	if f.most {
@@ -71,13 +71,13 @@ func (f *floor) margin(samples []sample) float64 {
 	return b.value / b.reference / f.bound
 }
 
-// again is how often a group is measured again if a figure fails its floor: a busy moment passes, a slower program stays slow.
+// again is the largest number of repetitions for a group with a figure beyond its floor. A busy moment passes, but a slower program stays slow.
 const again = 4
 
-// busy is the share of the cores, in per cent, above which other processes may explain a failed floor.
+// busy is the load by other processes, per cent of all cores, above which it may explain a failed floor.
 const busy = 15
 
-// hold measures all groups by turns, prints the table, and fails if a figure is beyond its floor.
+// hold measures all groups in turn, prints the table, and fails if a figure is beyond its floor.
 func (p *plan) hold(ctx context.Context, b *build) error {
 	begin := now()
 	found := make([]taken, len(p.groups))
@@ -108,10 +108,10 @@ func (p *plan) hold(ctx context.Context, b *build) error {
 	return nil
 }
 
-// taken holds the figures of a group in each round.
+// taken holds the figures of each round, by name.
 type taken map[string][]sample
 
-// take measures a group again.
+// take measures a group once more.
 func (t *taken) take(ctx context.Context, b *build, g group, floors []floor) error {
 	samples, err := g.measure(ctx, b)
 	if err != nil && ctx.Err() == nil { // a busy machine may leave too little time for a measurement
@@ -160,7 +160,7 @@ func (t taken) print(w io.Writer, floors []floor) {
 	}
 }
 
-// relation is the sign in floors.txt.
+// relation returns the sign in floors.txt.
 func (f *floor) relation() string {
 	if f.most {
 		return "<="

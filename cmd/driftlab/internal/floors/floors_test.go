@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestFloorsFile: the file has a floor for every group, and a line that is no floor is refused with its number.
+// TestFloorsFile: the file has a floor for every group. An invalid line is refused with its number.
 func TestFloorsFile(t *testing.T) {
 	floors, err := readFloors("floors.txt")
 	if err != nil || len(floors) < 15 {
@@ -27,7 +27,7 @@ func TestFloorsFile(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a >= 1 what it is\n\n# words\nb <= 2": "", "a >= 1\nb = 2": "2: found", "a >= x": "1: found", "a <= -1": "1: found", "a >= 1\na >= 2": "2: a has a floor already",
+		"a >= 1 what it is\n\n# words\nb <= 2": "", "a >= 1\nb = 2": "2: found", "a >= x": "1: found", "a <= -1": "1: found", "a >= 1\na >= 2": "2: a already has a floor",
 	} {
 		path := filepath.Join(t.TempDir(), "floors.txt")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -39,7 +39,7 @@ func TestFloorsFile(t *testing.T) {
 	}
 }
 
-// fake measures a figure of its own: one value after another, and the last again and again.
+// fake returns a group whose figure takes the given values in turn and then repeats the last one.
 func fake(name string, values ...float64) (group, *int) {
 	n := new(int)
 	return group{name, func(context.Context, *build) (map[string]sample, error) {
@@ -53,7 +53,7 @@ func fake(name string, values ...float64) (group, *int) {
 
 var known = []floor{{name: "speed", what: "of light", bound: 5}, {name: "weight", most: true, bound: 7}, {name: "absent", bound: 1}}
 
-// TestHold: a figure beyond its floor is measured again, and fails if it stays there; one busy moment passes. A measurement that fails once is made again.
+// TestHold: a figure beyond its floor is measured again, and fails if it stays there. One busy moment or one failed measurement causes no failure.
 func TestHold(t *testing.T) {
 	for _, c := range []struct {
 		name, figure string
@@ -83,7 +83,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestCompare: the ratio of two programs has an interval that holds it, and what the base lacks does not end the rest.
+// TestCompare: the interval contains the ratio of two programs, and a figure that the base lacks does not stop the others.
 func TestCompare(t *testing.T) {
 	here, base := &build{}, &build{}
 	n := 0.0
@@ -111,7 +111,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestInterval: Student's t of two rounds, 12.7 standard errors, about the geometric mean of 1 and 4.
+// TestInterval: for two rounds, the interval is Student's t of 12.7 standard errors around the geometric mean of 1 and 4.
 func TestInterval(t *testing.T) {
 	ratio, low, high := interval([]sample{{2, 1}, {8, 1}}, []sample{{2, 1}, {2, 1}})
 	if half := 12.706 * math.Log(2); math.Abs(ratio-2) > 1e-9 || math.Abs(math.Log(high/ratio)-half) > 1e-2 || math.Abs(low*high-4) > 1e-6 {
@@ -119,7 +119,7 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// TestBenchmark: of a Go benchmark's runs the quickest counts, and one that is not there is an error that names it.
+// TestBenchmark: the fastest run of a Go benchmark counts. A missing benchmark is an error that names it.
 func TestBenchmark(t *testing.T) {
 	b := &build{tests: t.TempDir()}
 	script := "#!/bin/sh\necho goos: linux\necho BenchmarkA/b-2 100 31 ns/op 0 B/op\necho BenchmarkA/b-2 100 29.5 ns/op 0 B/op\n"
@@ -138,7 +138,7 @@ func TestBenchmark(t *testing.T) {
 	}
 }
 
-// TestLeft: the share that other processes leave is a share, and one where nothing is known is all.
+// TestLeft: the free share of the cores lies between fewest and 1, and is 1 if it is unknown.
 func TestLeft(t *testing.T) {
 	begin := now()
 	if spin() <= 0 {
@@ -149,6 +149,6 @@ func TestLeft(t *testing.T) {
 	}
 	begin.all = math.NaN()
 	if share := left(begin); share != 1 {
-		t.Errorf("%g of the cores are left where nothing is known", share)
+		t.Errorf("%g of the cores are free if the load is unknown, expected 1", share)
 	}
 }

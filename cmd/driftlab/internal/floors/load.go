@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// ticks are a second of /proc/stat: USER_HZ of every Linux on amd64 and arm64.
+// ticks is the number of ticks of /proc/stat per second, USER_HZ on every Linux for amd64 and arm64.
 const ticks = 100
 
-// load is the core time that all processes, and this one with its children, had used at a moment, in seconds.
+// load is the core time used so far by all processes, and by this process with its children, s.
 type load struct {
 	at       time.Time
 	all, own float64
 }
 
-// now reads the load. Without /proc/stat all is NaN.
+// now returns the current load. Without /proc/stat its fields are NaN.
 func now() load {
 	l := load{at: time.Now(), all: math.NaN()}
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
@@ -38,7 +38,7 @@ func now() load {
 	return l
 }
 
-// others returns the share of the cores that other processes and the hypervisor have had since begin, 0 if that is not known.
+// others returns the share of the cores that other processes and the hypervisor have used since begin, 0 if unknown.
 func others(begin load) float64 {
 	end := now()
 	used := end.all - begin.all - (end.own - begin.own)
@@ -49,9 +49,9 @@ func others(begin load) float64 {
 	return min(max(share, 0), 1)
 }
 
-// fewest is the least share that left returns. Other processes also use the cores that this one leaves idle, so a smaller share would make a slow path look
+// fewest is the least share that left returns. Other processes also use cores that this process leaves idle, so a smaller share would make a slow path seem
 // fast.
 const fewest = 0.7
 
-// left returns the share of the cores that other processes have left since begin, at least fewest.
+// left returns the share of the cores that other processes have not used since begin, at least fewest.
 func left(begin load) float64 { return max(1-others(begin), fewest) }

@@ -14,8 +14,8 @@ import (
 	"driftscope/cmd/driftlab/internal/bench"
 )
 
-// sample is one measurement of a figure: its value, and the value of its reference in the same round. Both are rates, or both are times.
-// A figure without a reference has 1 in its place. A figure that needs all cores is divided by the share that other processes leave.
+// sample is one measurement of a figure: its value, and the value of its reference in the same round. Both are rates, or both are times. A figure without a
+// reference has the reference 1. A figure that needs all cores is divided by the share that other processes leave free.
 type sample struct{ value, reference float64 }
 
 // group holds the figures of one measurement, by name.
@@ -24,10 +24,10 @@ type group struct {
 	measure func(context.Context, *build) (map[string]sample, error)
 }
 
-// limit ends a command that hangs.
+// limit is the time after which a hanging command is ended.
 const limit = 2 * time.Minute
 
-// groups lists everything that is measured.
+// groups returns all groups of figures.
 func groups() (all []group) {
 	for _, size := range []int{64, 512, 2048} {
 		for _, bits := range []int{8, 16} {
@@ -45,7 +45,7 @@ func groups() (all []group) {
 	return append(all, group{"train", train}, group{"update", update}, group{"publish", publish}, group{"start", start})
 }
 
-// say runs a sub-command of bench and decodes its JSON. It returns the share of the cores that was free for the command.
+// say runs a sub-command of bench and decodes its JSON. It returns the share of the cores that was free during the command.
 func (b *build) say(ctx context.Context, dst any, args ...string) (float64, error) {
 	c, begin := bench.Contender{Program: b.lab, Args: append([]string{"bench"}, args...), Threads: runtime.NumCPU(), Limit: limit}, now()
 	err := c.Run(ctx, dst)
@@ -68,7 +68,7 @@ func (b *build) side(ctx context.Context, name string, size, bits int) (s side, 
 	return s, err
 }
 
-// frames measures the whole path over its own kernels, and the path's memory.
+// frames measures the speed of the whole path relative to its own kernels, and the path's memory.
 func frames(ctx context.Context, b *build, name string, size, bits int) (map[string]sample, error) {
 	path, err := b.side(ctx, "path", size, bits)
 	if err != nil {
@@ -82,7 +82,8 @@ func frames(ctx context.Context, b *build, name string, size, bits int) (map[str
 	return found, err
 }
 
-// objects measures the share of all cores that locating and tracking take on the whole path, locating alone over a blur of the same picture, and memory.
+// objects measures the share of all cores that locating and tracking take of the whole path, locating alone relative to a blur of the same picture, and
+// memory.
 func objects(ctx context.Context, b *build, density int) (map[string]sample, error) {
 	var found struct {
 		Fields []struct {
@@ -95,7 +96,7 @@ func objects(ctx context.Context, b *build, density int) (map[string]sample, err
 	}
 	var share float64
 	var err error
-	for _, seconds := range []string{"2", "8"} { // on a busy machine two seconds have too few objects
+	for _, seconds := range []string{"2", "8"} { // on a busy machine, two seconds may give too few objects
 		if share, err = b.say(ctx, &found, "objects", "--scenario", "vesicle", "--snr", "4", "--seeds", "1", "--density", strconv.Itoa(density),
 			"--frames", "30", "--path", "--seconds", seconds, "--json"); err == nil {
 			break
@@ -118,7 +119,7 @@ func objects(ctx context.Context, b *build, density int) (map[string]sample, err
 	return all, nil
 }
 
-// train measures a training step over OpenCV's forward pass of a picture, and over PyTorch's step if python3 has PyTorch.
+// train measures the time of a training step relative to OpenCV's forward pass of a picture, and to PyTorch's step if python3 has PyTorch.
 func train(ctx context.Context, b *build) (map[string]sample, error) {
 	var step struct {
 		Train float64 `json:"train_ms_per_frame"`
@@ -138,14 +139,14 @@ func train(ctx context.Context, b *build) (map[string]sample, error) {
 	return found, err
 }
 
-// update measures a frame of 16 latents in the estimator over fixed arithmetic.
+// update measures the time of a frame of 16 latents in the estimator relative to fixed arithmetic.
 func update(ctx context.Context, b *build) (map[string]sample, error) {
 	before := spin()
 	took, err := b.benchmark(ctx, "online", "BenchmarkUpdateOf16/drift")
 	return map[string]sample{"update": {took, min(before, spin())}}, err
 }
 
-// publish measures the time of a caller of the NATS sink per latent, over a bare publish of the same bytes.
+// publish measures the time of a caller of the NATS sink per latent relative to a bare publish of the same bytes.
 func publish(ctx context.Context, b *build) (map[string]sample, error) {
 	took, err := b.benchmark(ctx, "sinks/natsink", "BenchmarkNATS/live")
 	if err != nil {
@@ -155,7 +156,7 @@ func publish(ctx context.Context, b *build) (map[string]sample, error) {
 	return map[string]sample{"publish": {took, bare}}, err
 }
 
-// benchmark returns the least ns/op of 25 short runs of a Go benchmark: the runs that no other process interrupts.
+// benchmark returns the least ns/op of 25 short runs of a Go benchmark, because other processes slow the other runs down.
 func (b *build) benchmark(ctx context.Context, name, pattern string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -198,7 +199,7 @@ func spin() float64 {
 	return float64(least.Nanoseconds()) / 100
 }
 
-// start measures the processor time of the program's start, without any work, over the start of a program that does nothing.
+// start measures the processor time of the program's start, without any work, relative to the start of a program that does nothing.
 func start(ctx context.Context, b *build) (map[string]sample, error) {
 	once := func(name string, args ...string) (float64, error) {
 		c := exec.CommandContext(ctx, name, args...)

@@ -127,7 +127,7 @@ func (a *auditor) write(w io.Writer) {
 	}
 }
 
-// known formats a figure, or returns "" if it is missing.
+// known formats a figure, or returns "" if the figure is missing.
 func known(figure float64) string {
 	if figure < 0 {
 		return ""
@@ -148,7 +148,7 @@ func brief(d time.Duration) string {
 	return text
 }
 
-// commit returns the commit that is checked out.
+// commit returns the commit of the checkout.
 func commit() string {
 	out, err := exec.Command("git", "describe", "--always", "--dirty").Output()
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// enough is the time in which every fault has an effect and caches fill.
+// enough is the running time after which every fault has had an effect and caches are full.
 const enough = 10 * time.Minute
 
-// mostWrongs bounds the violations reported one by one.
+// mostWrongs is the largest number of violations reported one by one.
 const mostWrongs = 200
 
 // auditor collects violations, and sums up the counts.
@@ -27,17 +27,17 @@ type auditor struct {
 	trends []trend
 	lost   uint64
 
-	unopened int // starts of a stream whose camera was away
+	unopened int // number of starts of a stream without its camera
 }
 
 // sum counts the outcome of a stream's frames and messages over all runs.
 type sum struct {
 	stream      *stream
 	runs        int
-	killed      int // runs without a last account
+	killed      int // number of runs without a final account
 	in, tracked uint64
 	dropped     map[string]uint64
-	messages    uint64 // kept
+	messages    uint64 // messages in the JetStream stream
 	refused     uint64 // latents that a full or slow spool refused, counted and reported by the program
 	lost        uint64
 }
@@ -60,7 +60,7 @@ func (a *auditor) wrong(format string, args ...any) {
 	}
 }
 
-// held reports whether there is no violation.
+// held reports whether the audit found no violation.
 func (a *auditor) held() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,11 +83,11 @@ func (a *auditor) wholeRecording(s *stream) {
 	if len(printed) == 0 {
 		a.wrong("stream %s printed no account", s.name)
 	} else if last := printed[len(printed)-1]; last.tracked != frames || last.in != frames {
-		a.wrong("stream %s: the recording has %d frames, in %d, tracked %d", s.name, frames, last.in, last.tracked)
+		a.wrong("stream %s: the recording has %d frames, but frames in %d, tracked %d", s.name, frames, last.in, last.tracked)
 	}
 }
 
-// compare compares the programs' accounts of every run with its kept results.
+// compare compares the programs' account of every run with the run's stored results.
 func (a *auditor) compare() {
 	for _, s := range a.rig.streams {
 		one := a.stream(s)
@@ -112,7 +112,7 @@ func (a *auditor) compare() {
 	}
 }
 
-// cameraAway reports whether a stream failed because its camera was away at its start, as docs/howto/stop-and-start.md describes.
+// cameraAway reports whether a stream failed because its camera was missing at the start, as docs/howto/stop-and-start.md describes.
 func cameraAway(s *stream, text string) bool {
 	return s.kind == "genicam" && strings.Contains(text, "No supported device found")
 }
@@ -140,7 +140,7 @@ func (a *auditor) stream(s *stream) sum {
 	for _, l := range s.seen {
 		run := s.kept.of(l.last)
 		if run == nil {
-			a.wrong("stream %s: %d latents were seen at %v, and no run is kept of that time", s.name, l.count, l.last.UTC())
+			a.wrong("stream %s: %d latents were received live at %v, but no stored run is from that time", s.name, l.count, l.last.UTC())
 			continue
 		}
 		shown[run] = max(shown[run], l.seq)
@@ -152,12 +152,12 @@ func (a *auditor) stream(s *stream) sum {
 	return one
 }
 
-// observed holds the observations of a run, next to its kept results.
+// observed holds the live observations of a run.
 type observed struct {
 	end    account // as printed by the program
-	ended  bool    // it printed an account; otherwise it was killed
-	health live    // the last health
-	latent uint64  // Seq of the last latent at a subscriber
+	ended  bool    // the run printed an account; otherwise it was killed
+	health live    // the last health message
+	latent uint64  // Seq of the last latent that a subscriber received
 }
 
 // run adds the counts of one run.
@@ -170,9 +170,9 @@ func (a *auditor) run(one *sum, run *keptRun, seen observed) {
 			a.wrong("stream %s: frames in %d, tracked %d, dropped %d: they do not add up", name, end.in, end.tracked, lostFrames(dropped))
 		}
 		if run.latents > end.tracked {
-			a.wrong("stream %s: %d latents are kept of a run that tracked %d frames", name, run.latents, end.tracked)
+			a.wrong("stream %s: %d latents are stored of a run that tracked %d frames", name, run.latents, end.tracked)
 		}
-		missing = end.tracked - min(end.tracked, run.latents) // gaps between latents contain these frames, and frames that would have reported them
+		missing = end.tracked - min(end.tracked, run.latents) // the gaps between latents include these frames, and the frames that would have reported them
 		one.in, one.tracked = one.in+end.in, one.tracked+end.tracked
 		for cause, n := range dropped {
 			one.dropped[cause] += n
@@ -196,7 +196,7 @@ func (a *auditor) run(one *sum, run *keptRun, seen observed) {
 		one.refused, one.lost = one.refused+told, one.lost+missing-told
 		if run.gaps > 0 {
 			one.lost += run.gaps
-			a.wrong("stream %s, run of %v: %d identities are missing, and nothing was refused", name, run.begun.UTC(), run.gaps)
+			a.wrong("stream %s, run of %v: %d identities are missing, but no latent was refused", name, run.begun.UTC(), run.gaps)
 		}
 	}
 }
@@ -209,8 +209,8 @@ func (a *auditor) toldOf(s *stream, run *keptRun) bool {
 // mayRefuse reports whether the spool of a stream may have been full.
 func (a *auditor) mayRefuse(s *stream) bool { return a.rig.disk != "" && s.program.process.name == "b" }
 
-// attribute assigns the frames lost before a killed run's latents to the causes in its last health message. Frames in neither
-// were lost between that message and the kill.
+// attribute assigns the frames that a killed run's latents report as lost to the causes in its last health message. The remaining frames were lost between
+// this message and the kill.
 func (a *auditor) attribute(one *sum, lost uint64, told map[string]uint64) {
 	for cause, n := range told {
 		if lostFrames(map[string]uint64{cause: n}) > 0 {
@@ -224,11 +224,11 @@ func (a *auditor) attribute(one *sum, lost uint64, told map[string]uint64) {
 	}
 }
 
-// flat compares the resources of the processes in the third and in the last quarter of the time.
+// flat compares the resources of the processes between the third and the last quarter of the time.
 //
-// These may grow: memory by a tenth and 16 MiB, because Go's heap varies with its garbage; goroutines by a connection's
-// dozen, because one may reconnect during the measurement; descriptors by eight for the same reason; Mats by the frames that
-// may be in flight. The separate nats-server is reported but not judged: it is not ours, and caches blocks of its store.
+// Some growth is allowed: memory by a tenth and 16 MiB, because Go's heap varies with its garbage; goroutines by the dozen of a connection, because a
+// connection may reconnect during the measurement; descriptors by eight for the same reason; Mats by the frames that may be in flight. The separate
+// nats-server is reported but not tested, because it is not ours and caches blocks of its store.
 func (a *auditor) flat() {
 	r := a.rig
 	half, three, end := r.begun.Add(r.o.For/2), r.begun.Add(r.o.For*7/10), r.begun.Add(r.plan.length)
@@ -239,7 +239,7 @@ func (a *auditor) flat() {
 		}
 		life := all[len(all)-1].life
 		var third, last []sample
-		lived := false // in both quarters
+		lived := false // it lived in both quarters
 		for _, s := range all {
 			lived = lived || s.life == life && s.at.Before(half.Add(-r.o.For/20))
 			switch {
@@ -277,7 +277,7 @@ func (a *auditor) flat() {
 	}
 }
 
-// reached requires that every fault had its effect: a fault without effect tests nothing.
+// reached requires that every fault had its effect, because a fault without an effect tests nothing.
 func (a *auditor) reached() {
 	r := a.rig
 	if r.o.For < enough {
@@ -296,16 +296,16 @@ func (a *auditor) reached() {
 	}
 	for _, cause := range []string{"bad_message", "torn_frame", "late_frame", "paused", "dropped_by_source"} {
 		if causes[cause] == 0 {
-			a.wrong("no frame was dropped as %s: the fault for it does nothing", cause)
+			a.wrong("no frame was dropped as %s: the fault for this cause has no effect", cause)
 		}
 	}
 	for _, code := range []string{"source_lost", "source_back", "publisher_restarted", "command_model", "command_freeze", "command_reset", "command_checkpoint", "command_stop", "command_start"} {
 		if events[code] == 0 {
-			a.wrong("no event %s was seen: the fault for it does nothing", code)
+			a.wrong("no event %s was received: the fault for this event has no effect", code)
 		}
 	}
 	if r.disk != "" && !slices.ContainsFunc(a.sums, func(s sum) bool { return s.refused > 0 }) {
-		a.wrong("nothing was refused by the full disk: the fault does nothing")
+		a.wrong("no message was refused because of the full disk: the fault has no effect")
 	}
 }
 

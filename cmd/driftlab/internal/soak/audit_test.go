@@ -17,7 +17,7 @@ type noted []string
 
 func (n *noted) wrong(format string, args ...any) { *n = append(*n, fmt.Sprintf(format, args...)) }
 
-// said wants as many violations as words, each with its word.
+// said requires one violation per word, each containing its word.
 func (n *noted) said(t *testing.T, words ...string) {
 	t.Helper()
 	if len(*n) != len(words) {
@@ -30,10 +30,10 @@ func (n *noted) said(t *testing.T, words ...string) {
 	}
 }
 
-// runID is the identity of a run that began so many seconds after 1970.
+// runID returns the identity of a run that began s seconds after 1970.
 func runID(s int64) string { return strconv.FormatInt(s*int64(time.Second), 36) }
 
-// TestKept: what a JetStream stream must not hold is found: gaps, repetitions, runs that mix, latents that contradict their numbers.
+// TestKept: the audit finds faults of a JetStream stream: gaps, repetitions, mixed runs, and latents that contradict their numbers.
 func TestKept(t *testing.T) {
 	one, two := runID(1000), runID(2000)
 	type message struct {
@@ -80,7 +80,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestForgetful: a server that has less than was read from it before, or a hole, is found.
+// TestForgetful: the audit finds a server that lacks messages read before, or that has a hole.
 func TestForgetful(t *testing.T) {
 	var n noted
 	k := &kept{name: "x", wrong: n.wrong, known: map[string]bool{}}
@@ -93,11 +93,11 @@ func TestForgetful(t *testing.T) {
 	k.skip(6)
 	n.said(t, "had 5 messages, and has 3", "no messages 4 to 6")
 	if k.forgot != 2 || k.holes != 3 {
-		t.Errorf("forgot %d, holes %d", k.forgot, k.holes)
+		t.Errorf("found %d forgotten messages and %d holes", k.forgot, k.holes)
 	}
 }
 
-// TestSettle: runs that share an identity's time, because the clock was stepped back, have the times at which the program said that they began.
+// TestSettle: runs whose identities share a time, because the clock was set back, get the start times that the program logged.
 func TestSettle(t *testing.T) {
 	at := func(s float64) time.Time { return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second))) }
 	begun := []time.Time{at(0), at(30), at(30).Add(1), at(30).Add(2), at(200)}
@@ -109,17 +109,18 @@ func TestSettle(t *testing.T) {
 	k.settle(starts)
 	for second, run := range map[float64]int{10: 0, 40: 1, 89: 1, 100: 2, 160: 3, 300: 4} {
 		if got := k.of(at(second)); got != k.runs[run] {
-			t.Errorf("second %g is of the run that began at %v, expected run %d", second, got.begun, run)
+			t.Errorf("second %g belongs to the run that began at %v, expected run %d", second, got.begun, run)
 		}
 	}
 }
 
-// TestLost: what a program tracked and nobody keeps is lost, unless its spool refused it with a count; what was seen of a killed run is kept.
+// TestLost: a tracked frame without a stored latent is lost, unless the spool refused and counted the latent. For a killed run, the frames received live
+// count as tracked.
 func TestLost(t *testing.T) {
 	for _, test := range []struct {
 		name          string
-		program       string // b has the disk that is filled
-		logged        bool   // that it was full
+		program       string // b uses the disk that a fault fills
+		logged        bool   // the log reported a full disk
 		end           account
 		ended         bool
 		told          live
@@ -161,7 +162,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestHealthAddsUp: a health message whose counts contradict each other is found.
+// TestHealthAddsUp: the audit finds a health message with contradictory counts.
 func TestHealthAddsUp(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -183,7 +184,7 @@ func TestHealthAddsUp(t *testing.T) {
 	}
 }
 
-// TestOutput: too many lines of a kind in a second are found whatever their numbers are, and so are stack traces.
+// TestOutput: the audit finds stack traces, and too many log lines of one kind per second, whatever numbers the lines contain.
 func TestOutput(t *testing.T) {
 	line := func(second float64, text string) string {
 		at := time.Unix(1000, 0).Add(time.Duration(second * float64(time.Second))).UTC()
@@ -205,7 +206,7 @@ func TestOutput(t *testing.T) {
 				lines = append(lines, line(float64(i)*0.05, fmt.Sprintf("cause=torn_frame seq=%d", i)))
 			}
 			return lines
-		}, []string{"more than 10 log lines a second"}},
+		}, []string{"more than 10 log lines per second"}},
 		{"eleven of two kinds", func() (lines []string) {
 			for i := range 11 {
 				lines = append(lines, line(float64(i)*0.05, []string{"cause=torn_frame", "cause=late_frame"}[i%2]))
@@ -225,7 +226,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestFlat: a process that grows all the time is found, one that breathes is not, and one that was killed meanwhile is not judged.
+// TestFlat: the audit finds a process that grows steadily, accepts a process that fluctuates, and ignores a process that was killed meanwhile.
 func TestFlat(t *testing.T) {
 	begun := time.Unix(1000, 0)
 	for _, test := range []struct {
@@ -258,7 +259,7 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// TestPlan: every kind of fault comes twice at least, in its share of the time and before the cool-down; the same seed gives the same plan.
+// TestPlan: every kind of fault occurs at least twice, in its share of the time and before the cool-down. The same seed gives the same plan.
 func TestPlan(t *testing.T) {
 	faults := []*fault{{name: "one", when: early}, {name: "two", when: throughout}, {name: "three", when: throughout, left: "no"}}
 	for _, duration := range []time.Duration{2 * time.Minute, 10 * time.Minute, 8 * time.Hour} {
@@ -275,7 +276,7 @@ func TestPlan(t *testing.T) {
 		}
 		again := newPlan(faults, 7, duration)
 		if !slices.EqualFunc(p.injections, again.injections, func(a, b injection) bool { return a.at == b.at && a.fault.name == b.fault.name }) {
-			t.Errorf("%v: the same seed gives another plan", duration)
+			t.Errorf("%v: the same seed gives a different plan", duration)
 		}
 	}
 }

@@ -10,15 +10,15 @@ import (
 // Command is the soak, with its flags.
 type Command struct {
 	For        time.Duration `name:"for" default:"10m" help:"How long the programs run."`
-	Seed       uint64        `default:"0" help:"Seed of every fault; 0 draws one."`
-	Out        string        `default:"out/soak.md" help:"File for the account." placeholder:"FILE"`
-	Driftscope string        `default:"bin/driftscope" help:"The program." placeholder:"FILE"`
-	Mats       string        `help:"The program built with -tags matprofile, which counts OpenCV's matrices; without one they are not audited." placeholder:"FILE"`
+	Seed       uint64        `default:"0" help:"Seed of all faults; 0 chooses a random seed."`
+	Out        string        `default:"out/soak.md" help:"File for the report." placeholder:"FILE"`
+	Driftscope string        `default:"bin/driftscope" help:"The driftscope program." placeholder:"FILE"`
+	Mats       string        `help:"The program built with -tags matprofile, which counts OpenCV's matrices. Without it they are not audited." placeholder:"FILE"`
 	Without    string        `help:"Leave out the faults whose names this regular expression matches." placeholder:"REGEXP"`
 	Keep       bool          `help:"Keep the folder with all logs even if the audit passes."`
 }
 
-// Run soaks the program. Its error reports violations, or why there was no audit.
+// Run soaks the program. It returns an error if the audit found violations or did not take place.
 func (c *Command) Run(ctx context.Context) error {
 	if err := isolate(); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (c *Command) Run(ctx context.Context) error {
 	return err
 }
 
-// run builds the rig, lets it run under the plan's faults, ends it, audits it and writes the account.
+// run builds the rig, runs it under the plan's faults, stops it, audits it and writes the account.
 func run(ctx context.Context, o Command) (held bool, err error) {
 	r, err := newRig(o)
 	if err != nil {

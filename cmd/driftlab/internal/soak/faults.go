@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// faults are all kinds of fault. Each undoes its effect before it returns.
+// faults returns all kinds of fault. Each undoes its effect before it returns.
 func (r *rig) faults() []*fault {
 	a, b, c := r.programs[0], r.programs[1], r.programs[2]
 	noDisk := ""
@@ -92,7 +92,7 @@ func stopped(p *process, most time.Duration) func(context.Context, *rand.Rand) {
 	}
 }
 
-// steppedClock sets a process's wall clock an hour ahead or back for a while.
+// steppedClock sets the wall clock of a process an hour ahead or back for a while.
 func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 	return func(ctx context.Context, rng *rand.Rand) {
 		off := time.Hour
@@ -102,7 +102,7 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 		pid, _, _ := p.alive()
 		for _, to := range []time.Duration{off, 0} {
 			if now, _, _ := p.alive(); pid == 0 || now != pid {
-				return // the process was restarted, and has the machine's clock again
+				return // the process was restarted and uses the machine's clock again
 			}
 			if err := suite.StepClock(pid, to); err != nil {
 				r.audit.wrong("the soak itself: %v", err)
@@ -115,10 +115,10 @@ func (r *rig) steppedClock(p *process) func(context.Context, *rand.Rand) {
 	}
 }
 
-// unstepped returns a time of a process whose clock may be some hours off, received within half an hour.
+// unstepped corrects a time from a process whose clock may be some hours off, if the time was received within half an hour.
 func unstepped(t time.Time) time.Time { return t.Add(-time.Until(t).Round(time.Hour)) }
 
-// turned returns a fault that sets the link to another state for a while.
+// turned returns a fault that changes the state of the link for a while.
 func (r *rig) turned(way suite.Way, most time.Duration) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
 		r.link.Turn(way)
@@ -127,7 +127,7 @@ func (r *rig) turned(way suite.Way, most time.Duration) func(context.Context, *r
 	}
 }
 
-// fillDisk takes all room of the small disk for a while.
+// fillDisk fills the small disk for a while.
 func (r *rig) fillDisk(_ context.Context, rng *rand.Rand) {
 	name := filepath.Join(r.disk, "somebody's")
 	f, err := os.Create(name)
@@ -138,7 +138,7 @@ func (r *rig) fillDisk(_ context.Context, rng *rand.Rand) {
 	end := time.Now().Add(between(rng, 3*time.Second, 10*time.Second))
 	for block := make([]byte, 4096); time.Now().Before(end); {
 		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
-			time.Sleep(100 * time.Millisecond) // confirmed messages free room: take that, too
+			time.Sleep(100 * time.Millisecond) // fill the room that confirmed messages free, too
 		}
 	}
 	f.Close()
@@ -148,13 +148,13 @@ func (r *rig) fillDisk(_ context.Context, rng *rand.Rand) {
 // stalledReaders is the number of consumers that stall at once.
 const stalledReaders = 20
 
-// stalled makes subscribers to everything read nothing for a while, or a byte now and then, and sends them more than their sockets hold.
+// stalled starts subscribers to all subjects that read nothing for a while, or a byte now and then, and publishes more than their sockets can buffer.
 func (r *rig) stalled(port *int, h *hub) func(context.Context, *rand.Rand) {
 	return func(ctx context.Context, rng *rand.Rand) {
 		for i := range stalledReaders {
 			c, err := stalledReader(*port)
 			if err != nil {
-				continue // the server is away
+				continue // the server does not run
 			}
 			defer c.Close()
 			if i%2 == 1 {
@@ -172,7 +172,7 @@ func (r *rig) stalled(port *int, h *hub) func(context.Context, *rand.Rand) {
 	}
 }
 
-// sip takes a byte ten times a second until the connection ends.
+// sip reads a byte ten times per second until the connection ends.
 func sip(c net.Conn) {
 	for one := make([]byte, 1); ; time.Sleep(100 * time.Millisecond) {
 		if _, err := c.Read(one); err != nil {
@@ -181,7 +181,7 @@ func sip(c net.Conn) {
 	}
 }
 
-// stalledReader subscribes to everything and never reads its connection.
+// stalledReader subscribes to all subjects and never reads from its connection.
 func stalledReader(port int) (net.Conn, error) {
 	narrow := net.Dialer{Timeout: time.Second, Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) { syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
@@ -200,7 +200,7 @@ func stalledReader(port int) (net.Conn, error) {
 // damagedSpools kills a program that is delivering its spools, damages the delivered part of each, and starts the program again.
 func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	return func(_ context.Context, rng *rand.Rand) {
-		r.link.Turn(suite.Slowed) // messages must wait, so that the spools record every second which ones are delivered
+		r.link.Turn(suite.Slowed) // messages must wait, so the spools record the delivered messages every second
 		time.Sleep(between(rng, 3*time.Second, 6*time.Second))
 		p.process.kill()
 		r.link.Turn(suite.Whole)
@@ -215,7 +215,7 @@ func (r *rig) damagedSpools(p *program) func(context.Context, *rand.Rand) {
 	}
 }
 
-// damageDelivered flips a byte before the position recorded in a spool's file. Every second time it flips a byte of that file instead.
+// damageDelivered flips a byte before the position recorded in a spool's file. Every other time it flips a byte of this file instead.
 func damageDelivered(rng *rand.Rand, file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil || len(text) == 0 {
@@ -233,7 +233,7 @@ func damageDelivered(rng *rand.Rand, file string) error {
 	return flip(file, rng.Int64N(int64(len(text))))
 }
 
-// flip inverts the byte of a file at a place, if the file is long enough.
+// flip inverts the byte of a file at a position, if the file is long enough.
 func flip(file string, at int64) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {

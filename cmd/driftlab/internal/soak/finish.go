@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// suffer lets the plan happen, and lets the runs continue until the time is over.
+// suffer carries out the plan and lets the runs continue until the time is over.
 func (r *rig) suffer(ctx context.Context) {
 	r.plan = newPlan(r.without(r.faults()), r.o.Seed, r.o.For)
 	r.background.Go(func() { r.keepStarted(r.healing) })
@@ -32,7 +32,7 @@ func (r *rig) without(faults []*fault) []*fault {
 	return faults
 }
 
-// heal waits until everything tracks again and no message waits for a server.
+// heal waits until every stream tracks again and no message waits for a server.
 func (r *rig) heal() {
 	if err := r.until(r.ctx, patience, "every stream to track again", r.allTrack); err != nil {
 		r.audit.wrong("after the faults: %v", err)
@@ -52,7 +52,7 @@ func (r *rig) allDelivered() string {
 	return ""
 }
 
-// delivered names the stream of a program with messages waiting for the server or another problem with it, or returns "".
+// delivered names a stream of a program with messages that wait for the server, or with another delivery problem, or returns "".
 func (r *rig) delivered(p *program) string {
 	for _, s := range p.streams {
 		m, err := p.hub.nc.Request(subjects+s.name+".cmd.info", nil, answered)
@@ -72,7 +72,7 @@ func (r *rig) delivered(p *program) string {
 	return ""
 }
 
-// spooled sums up the messages waiting on a program's disk.
+// spooled returns the bytes of messages that wait on a program's disk.
 func spooled(web string) (bytes float64) {
 	answer, err := page.Get("http://" + web + "/metrics")
 	if err != nil {
@@ -89,7 +89,7 @@ func spooled(web string) (bytes float64) {
 	return bytes
 }
 
-// finish ends the programs in order, and reads the kept messages to the end.
+// finish ends the programs in order and reads the stored messages to the end.
 func (r *rig) finish() {
 	r.healed()
 	r.stopWriter()
@@ -117,7 +117,7 @@ func (r *rig) finish() {
 	r.server.kill()
 	r.later.kill()
 	for _, pid := range leftovers(r.folder) {
-		r.audit.wrong("process %d was left behind", pid)
+		r.audit.wrong("process %d is still running", pid)
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	r.audit.compare()

@@ -13,11 +13,11 @@ import (
 	"driftscope/ingest/tiff"
 )
 
-// growing is a recording during its writing: pages of a TIFF, or pictures in a folder. Each life of the program that follows it has its own recording.
+// growing is a recording that is being written: pages of a TIFF, or pictures in a folder. Each life of the following program has its own recording.
 type growing struct {
-	folder string // of this soak
+	folder string // folder of this soak
 	name   string
-	pages  bool // of one TIFF
+	pages  bool // pages of one TIFF; otherwise pictures in a folder
 	every  time.Duration
 
 	mu      sync.Mutex
@@ -74,7 +74,7 @@ func (g *growing) run(ctx context.Context) error {
 	}
 }
 
-// add writes one frame. g.mu is held.
+// add writes one frame. The caller holds g.mu.
 func (g *growing) add() error {
 	pix := picture(g.written)
 	if g.pages {

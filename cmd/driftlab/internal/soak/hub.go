@@ -27,7 +27,7 @@ type hub struct {
 	commands map[string]map[string]int // by name and outcome
 }
 
-// newHub connects even before the server listens, and reconnects after every loss.
+// newHub returns a connection that also waits for a server that does not listen yet, and reconnects after every loss.
 func newHub(name, url string) (*hub, error) {
 	nc, err := nats.Connect(url, nats.Name("soak"), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
 		nats.ReconnectBufSize(-1), nats.PingInterval(2*time.Second), nats.MaxPingsOutstanding(3), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
@@ -70,7 +70,7 @@ func (h *hub) listen(take func(stream string, kind latent.Kind, m *live)) error 
 	return s.SetPendingLimits(1<<17, 256<<20)
 }
 
-// command sends a command to a stream and counts the outcome: ok, the code of a refusal, or unanswered; why is the refusal's text.
+// command sends a command to a stream and counts the outcome: ok, the code of a refusal, or unanswered. why is the text of a refusal.
 func (h *hub) command(stream, name, payload string, patience time.Duration) (outcome, why string) {
 	outcome = "unanswered"
 	m, err := h.nc.Request(subjects+stream+".cmd."+name, []byte(payload), patience)
@@ -93,7 +93,7 @@ func (h *hub) command(stream, name, payload string, patience time.Duration) (out
 // settle waits until earlier messages have been handled.
 func (h *hub) settle() { h.nc.FlushTimeout(2 * time.Second) }
 
-// follow reads the kept messages of a stream, from its last position, until ctx ends. It retries after failures.
+// follow reads the stored messages of a stream, from k's last position, until ctx ends. It retries after failures.
 func (h *hub) follow(ctx context.Context, k *kept) {
 	for ctx.Err() == nil {
 		if h.nc.IsConnected() {
@@ -144,7 +144,7 @@ func (h *hub) session(ctx context.Context, k *kept) {
 				return
 			}
 			if at := k.place(); meta.Sequence.Stream > at+1 && !h.hole(ctx, stream, k, at+1, meta.Sequence.Stream) {
-				return // lost in transit: it is requested again
+				return // lost in transit: request it again
 			}
 			kind := latent.Kind(m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:])
 			k.take(meta.Sequence.Stream, kind, m.Headers().Get(jetstream.MsgIDHeader), m.Data())
@@ -155,7 +155,7 @@ func (h *hub) session(ctx context.Context, k *kept) {
 	}
 }
 
-// hole reports whether the server has none of the messages from first to before next, and counts them.
+// hole reports whether the server has none of the messages in [first, next), and counts them.
 func (h *hub) hole(ctx context.Context, stream jetstream.Stream, k *kept, first, next uint64) bool {
 	asking, done := context.WithTimeout(ctx, 5*time.Second)
 	defer done()

@@ -15,11 +15,11 @@ import (
 	"driftscope/internal/suite"
 )
 
-// isolated is set in the process with its own network and mounts.
+// isolated is the environment variable of the process with its own network and mounts.
 const isolated = "DRIFTSCOPE_SOAK_ISOLATED"
 
-// isolate starts this program again with its own network and mounts, if permitted: then no port collides with another program's, no simulated camera
-// with another one, and mounts end with the process. Aravis needs a process without raw sockets.
+// isolate starts this program again with its own network and mounts, if permitted. Then ports and simulated cameras cannot collide with other programs, and
+// mounts end with the process. Aravis needs a process without raw sockets.
 func isolate() error {
 	if os.Getenv(isolated) == "" && os.Geteuid() == 0 {
 		return inNamespaces()
@@ -32,7 +32,7 @@ func isolate() error {
 	return suite.WithoutRawSockets()
 }
 
-// inNamespaces runs this program in its own namespaces and ends with its status. It has its own process group, so that the terminal's signals arrive
+// inNamespaces runs this program in its own namespaces and ends with its status. The child has its own process group, so it gets the terminal's signals only
 // once, from here.
 func inNamespaces() error {
 	c := exec.Command("/proc/self/exe", os.Args[1:]...)
@@ -63,7 +63,7 @@ func inNamespaces() error {
 	return nil
 }
 
-// loopbackUp turns on lo, which is off in a new network.
+// loopbackUp turns on the interface lo, which is off in a new network.
 func loopbackUp() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
 	if err != nil {
@@ -83,7 +83,7 @@ func loopbackUp() error {
 	return nil
 }
 
-// smallDisk mounts a disk with room for so many bytes on folder. It returns false if this user may not.
+// smallDisk mounts a disk of the given size, bytes, on folder. It returns false if the user is not allowed to.
 func smallDisk(folder string, size int) bool {
 	if os.Getenv(isolated) == "" {
 		return false // the mount would outlive this process

@@ -13,22 +13,22 @@ import (
 
 // kept checks a JetStream stream, message by message. It stores only counts.
 type kept struct {
-	name string // of the JetStream stream
-	// unnumbered says that the source counts unnumbered messages as lost: a publisher's late frames, and messages that are no frames.
+	name string // name of the JetStream stream
+	// unnumbered reports that the source counts messages without a frame number as lost: late frames of a publisher, and messages that are no frames.
 	unnumbered bool
 	wrong      func(format string, args ...any)
 
 	mu       sync.Mutex
 	at       uint64 // last sequence number read
 	holes    uint64 // sequence numbers that the server does not have
-	forgot   uint64 // messages that were read and later missing at the server
-	doubled  uint64 // messages that came again, or out of order
+	forgot   uint64 // messages that were read but are now missing on the server
+	doubled  uint64 // repeated or out-of-order messages
 	messages uint64
 	runs     []*keptRun
 	known    map[string]bool
 }
 
-// keptRun is the part of one run of the program: identities RUN.N.
+// keptRun is the part of the stream from one run of the program, with identities RUN.N.
 type keptRun struct {
 	id    string
 	begun time.Time // from the identity
@@ -38,9 +38,9 @@ type keptRun struct {
 	messages uint64
 	latents  uint64
 	seq      uint64 // of the last latent
-	dropped  uint64 // frames lost before latents, as the latents report
-	surplus  uint64 // frames that count as lost and have no number: late ones, and messages that are no frames
-	untold   uint64 // frames missing between latents that no latent reports: their latents were refused
+	dropped  uint64 // lost frames that the latents report
+	surplus  uint64 // lost frames without a number: late frames, and messages that are no frames
+	untold   uint64 // missing frames that no latent reports, because their latents were refused
 }
 
 // place returns the position of the reader.
@@ -56,7 +56,7 @@ func (k *kept) found(last uint64) {
 	defer k.mu.Unlock()
 	if last < k.at {
 		k.forgot += k.at - last
-		k.wrong("%s: the server had %d messages, and has %d after it was started again", k.name, k.at, last)
+		k.wrong("%s: the server had %d messages, but has %d after its restart", k.name, k.at, last)
 		k.at = last
 	}
 }
@@ -75,13 +75,13 @@ func (k *kept) take(seq uint64, kind latent.Kind, id string, data []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if seq <= k.at {
-		return // it is requested again
+		return // it will be requested again
 	}
 	k.at = seq
 	k.messages++
 	name, number, _ := strings.Cut(id, ".")
 	n, err := strconv.ParseUint(number, 10, 64)
-	begun, err2 := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 36, 64) // after the name of the run that began the spool, if that was another
+	begun, err2 := strconv.ParseInt(name[strings.LastIndexByte(name, '-')+1:], 36, 64) // follows the name of the run that began the spool, if it was a different run
 	if err != nil || err2 != nil {
 		k.wrong("%s: message %d has the identity %q, RUN.N expected", k.name, seq, id)
 		return
@@ -109,7 +109,7 @@ func (k *kept) take(seq uint64, kind latent.Kind, id string, data []byte) {
 	}
 }
 
-// latent accounts for the frames up to one.
+// latent accounts for the frames up to a latent.
 func (r *keptRun) latent(k *kept, data []byte) {
 	var l struct {
 		Seq     uint64
@@ -146,8 +146,8 @@ func (k *kept) of(t time.Time) (run *keptRun) {
 	return run
 }
 
-// settle gives the runs that share an identity's time the time when the program said that they began. A run whose clock is behind the last
-// identity in its spool takes that identity's time and a nanosecond, so that identities stay in order: an hour too late after a step of the clock.
+// settle corrects the begin of runs whose identities have the wrong time, by the times that the program logged. A run whose clock is behind the last identity
+// in its spool uses this identity's time plus a nanosecond, so identities stay in order. After a step of the clock this may be an hour too late.
 func (k *kept) settle(starts []time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -162,7 +162,7 @@ func (k *kept) settle(starts []time.Time) {
 		for next < len(starts) && starts[next].Before(run.begun) {
 			next++
 		}
-		next++ // the run's own
+		next++ // its own start
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 // answered is the longest wait for the answer to a command.
 const answered = 10 * time.Second
 
-// commandFaults are commands from people and programs, valid and invalid ones.
+// commandFaults returns faults by valid and invalid commands, as people and programs send them.
 func (r *rig) commandFaults() []*fault {
 	any := func(rng *rand.Rand) *stream { return r.streams[rng.IntN(len(r.streams))] }
-	var whole []*stream // whose frames fit the shipped model; the others are too small
+	var whole []*stream // streams whose frames fit the shipped model; other frames are too small
 	for _, s := range r.streams {
 		if s.kind == "sim" {
 			whole = append(whole, s)
@@ -41,7 +41,7 @@ func (r *rig) commandFaults() []*fault {
 			s := any(rng)
 			r.order(s, "pause", "")
 			pause(ctx, between(rng, time.Second, 4*time.Second))
-			for range 10 { // until an answer: a stream that stays paused tracks nothing
+			for range 10 { // repeat until an answer arrives, because a paused stream tracks nothing
 				if r.order(s, "resume", "") == "ok" {
 					return
 				}
@@ -90,8 +90,7 @@ func (r *rig) stopAndStart(ctx context.Context, rng *rand.Rand, s *stream) {
 	r.order(s, "start", "")
 }
 
-// keepStarted starts stopped streams until ctx ends, unless a fault is about to: a failed stream costs one failure, not the
-// rest of the run.
+// keepStarted restarts stopped streams until ctx ends, unless a fault will restart them. So a failed stream counts as one failure and does not end the run.
 func (r *rig) keepStarted(ctx context.Context) {
 	for since := map[*stream]time.Time{}; pause(ctx, time.Second); {
 		for _, s := range r.streams {

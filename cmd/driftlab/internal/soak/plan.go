@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// share is a part of the time without the warm-up and the cool-down, from 0 to 1.
+// share is a range of the time between warm-up and cool-down, from 0 to 1.
 type share struct{ from, to float64 }
 
 var (
-	early      = share{0, 0.48} // only here are programs killed that must run long afterwards
+	early      = share{0, 0.48} // for kills of programs that must then run for long
 	throughout = share{0, 1}
 )
 
 // fault is a kind of fault.
 type fault struct {
 	name   string
-	hits   []string // the fault's targets: at most one fault at a time per target
+	hits   []string // targets of the fault; a target has at most one fault at a time
 	when   share
 	happen func(ctx context.Context, rng *rand.Rand)
-	left   string // why it is left out; empty if it is included
+	left   string // reason for leaving it out; empty if it is included
 }
 
 // injection is one fault at one time.
@@ -33,7 +33,7 @@ type injection struct {
 	rng   *rand.Rand
 }
 
-// plan is the sequence of faults, drawn from the seed at the start.
+// plan is the sequence of faults, which follows from the seed.
 type plan struct {
 	faults     []*fault
 	injections []injection
@@ -43,7 +43,7 @@ type plan struct {
 	done map[string]int
 }
 
-// newPlan draws the times: each kind at least twice, and once in five minutes; once if the time is under two minutes.
+// newPlan chooses random times. Each kind of fault occurs once in five minutes and at least twice, or once if the duration is below two minutes.
 func newPlan(faults []*fault, seed uint64, duration time.Duration) *plan {
 	p := &plan{faults: faults, done: map[string]int{}, length: duration - duration/cooling}
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -65,8 +65,8 @@ func newPlan(faults []*fault, seed uint64, duration time.Duration) *plan {
 	return p
 }
 
-// carryOut injects every fault at its time, and returns after the last one. A fault waits until an earlier fault of its target is over.
-// It drops faults that would begin after the plan's end.
+// carryOut injects every fault at its time, and returns after the last one. A fault waits until an earlier fault of its target is over. carryOut drops faults
+// that would begin after the plan's end.
 func (p *plan) carryOut(ctx context.Context, begun time.Time, say func(format string, args ...any)) {
 	ctx, cancel := context.WithDeadline(ctx, begun.Add(p.length))
 	defer cancel()
@@ -101,7 +101,7 @@ func (p *plan) carryOut(ctx context.Context, begun time.Time, say func(format st
 	}
 }
 
-// pause waits, and reports whether ctx is still active.
+// pause waits and reports whether ctx is still active.
 func pause(ctx context.Context, long time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -111,7 +111,7 @@ func pause(ctx context.Context, long time.Duration) bool {
 	}
 }
 
-// between draws a time.
+// between returns a random duration between least and most.
 func between(rng *rand.Rand, least, most time.Duration) time.Duration {
 	return least + time.Duration(rng.Int64N(int64(most-least)))
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// marker is in the environment of every child, to find leftovers. Its value is the run's folder.
+// marker is an environment variable of every child, by which leftovers are found. Its value is the run's folder.
 const marker = "DRIFTSCOPE_SOAK"
 
 // process is a child that faults kill, freeze and restart. Its output goes to a file and, line by line, to watchers.
@@ -21,13 +21,13 @@ type process struct {
 	name    string
 	folder  string // working folder
 	args    func(life int) ([]string, error)
-	line    func(errors bool, text string) // of its output; may be nil
+	line    func(errors bool, text string) // called for each line of output; may be nil
 	ended   func(status *os.ProcessState)  // called at an unexpected end; may be nil
 	root    string
 	mu      sync.Mutex
 	command *exec.Cmd
 	lives   int
-	wanted  bool // it should run
+	wanted  bool // the process should be running
 	begun   time.Time
 	gone    chan struct{}
 }
@@ -67,7 +67,7 @@ func (p *process) start() error {
 	p.command, p.wanted, p.begun, p.gone = c, true, time.Now(), gone
 	p.lives++
 	go func() {
-		c.Wait() // its error is in its state
+		c.Wait() // ProcessState has the error
 		out.Close()
 		problems.Close()
 		<-outDone
@@ -85,7 +85,7 @@ func (p *process) start() error {
 	return nil
 }
 
-// read copies output to the log and shows it line by line.
+// read copies output to the log and passes it on line by line.
 func (p *process) read(r io.Reader, log io.Writer, errors bool) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for {
@@ -156,7 +156,7 @@ func (p *process) end(patience time.Duration) int {
 	}
 }
 
-// alive returns the process ID, 0 if it is not running, the number of its life, and the start of that life.
+// alive returns the process ID, 0 if it is not running, the number of its current life, and the start of this life.
 func (p *process) alive() (pid, life int, since time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,7 +166,7 @@ func (p *process) alive() (pid, life int, since time.Time) {
 	return p.command.Process.Pid, p.lives, p.begun
 }
 
-// leftovers returns the processes that the run in root started and that still exist.
+// leftovers returns the processes started by the run in root that still exist.
 func leftovers(root string) (pids []int) {
 	entries, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, e := range entries {

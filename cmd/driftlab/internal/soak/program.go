@@ -18,15 +18,15 @@ import (
 // lives is the number of restarts for delivering waiting messages.
 const lives = 3
 
-// logMost is the limit on lines of one kind a second in a program's log.
+// logMost is the largest number of lines of one kind per second in a program's log.
 const logMost = 10
 
 // program is one driftscope process with its streams.
 type program struct {
 	process *process
 	streams []*stream
-	hub     *hub   // of the server that it publishes on
-	nats    string // of the configuration, as YAML
+	hub     *hub   // connection to the server that it publishes on
+	nats    string // nats section of the configuration, as YAML
 	binary  string
 	web     string // host:port of its dashboard
 	wrong   func(format string, args ...any)
@@ -37,14 +37,14 @@ type program struct {
 	noted    map[string]bool
 	accounts []account
 	ran      bool // this life has begun to track
-	unbegun  int  // lives that ended before tracking, because the server or the camera was away
+	unbegun  int  // number of lives that ended before tracking, because the server or the camera was missing
 	last     string
 	waits    bool                   // this life left messages in its spool
 	refused  map[string][]time.Time // by stream: times when its log reported a full disk of the spool
-	starts   map[string][]time.Time // by stream: times when it said that it publishes
+	starts   map[string][]time.Time // by stream: times when it logged that it publishes
 }
 
-// account is the account that a stream prints at an end.
+// account is the account that a stream prints at its end.
 type account struct {
 	stream      string
 	at          time.Time
@@ -118,7 +118,7 @@ func (p *program) hear(problem bool, text string) {
 	}
 }
 
-// note records a line of the log for the audit. p.mu is held.
+// note records a line of the log for the audit. The caller holds p.mu.
 func (p *program) note(text string) {
 	p.last = text
 	if strings.Contains(text, "waits for the next run of this stream") {
@@ -138,15 +138,15 @@ func (p *program) told(stream string) []time.Time {
 	return slices.Clone(p.refused[stream])
 }
 
-// began returns the times when a stream said that it publishes.
+// began returns the times when a stream logged that it publishes.
 func (p *program) began(stream string) []time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.starts[stream])
 }
 
-// close ends the program in order, as Ctrl-C does. Messages that its server did not confirm in time wait for the next run,
-// and the program reports them with status 1; close runs it again. It calls first after the first end.
+// close ends the program in order, as Ctrl-C does. Messages that the server did not confirm in time wait for the next run, and the program reports them with
+// status 1; close then runs it again. close calls first after the first end.
 func (p *program) close(first func(), delivered func() error) {
 	for round := range lives {
 		status := p.process.end(patience)
@@ -165,13 +165,13 @@ func (p *program) close(first func(), delivered func() error) {
 		}
 		p.unbegun++
 		if err := errors.Join(p.process.start(), delivered()); err != nil {
-			p.wrong("program %s, started to deliver what waited: %v", p.process.name, err)
+			p.wrong("program %s, restarted to deliver waiting messages: %v", p.process.name, err)
 		}
 	}
 	p.wrong("program %s: messages were waiting in its spool at every one of %d ends", p.process.name, lives)
 }
 
-// rate counts the lines of a kind in the second before this one. p.mu is held.
+// rate counts the lines of the same kind within the last second. The caller holds p.mu.
 func (p *program) rate(text string) {
 	now, kind := time.Now(), digits.ReplaceAllString(text, "#")
 	if m := logLine.FindStringSubmatch(text); m != nil {
@@ -192,7 +192,7 @@ func (p *program) rate(text string) {
 	p.most[kind] = max(p.most[kind], len(times))
 	if len(times) > logMost && !p.noted[kind] {
 		p.noted[kind] = true
-		p.wrong("program %s: more than %d log lines a second: %s", p.process.name, logMost, kind)
+		p.wrong("program %s: more than %d log lines per second: %s", p.process.name, logMost, kind)
 	}
 }
 
@@ -215,8 +215,8 @@ func (p *program) printed(stream string) []account {
 	return slices.DeleteFunc(slices.Clone(p.accounts), func(a account) bool { return a.stream != stream })
 }
 
-// exited records an unexpected end and restarts the program, as a supervisor does. A program whose server or camera is away
-// at its start exits with status 1 and says so.
+// exited records an unexpected end and restarts the program, as a supervisor does. A program whose server or camera is missing at its start exits with status
+// 1 and a message.
 func (p *program) exited(status *os.ProcessState) {
 	p.mu.Lock()
 	ran, last := p.ran, p.last

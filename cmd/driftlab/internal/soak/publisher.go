@@ -16,10 +16,10 @@ import (
 	"driftscope/ingest/wire"
 )
 
-// side is the pictures' width and height, pixels, for the shipped encoder.
+// side is the width and height of the pictures for the shipped encoder, px.
 const side = 64
 
-// publisher is a camera's program on a NATS subject. It continues with or without the server.
+// publisher publishes the frames of a camera on a NATS subject. It continues with or without the server.
 type publisher struct {
 	nc      *nats.Conn
 	subject string
@@ -61,7 +61,7 @@ func (*publisher) header(session string, seq uint64, now time.Time) wire.Header 
 	return wire.Header{Session: session, Seq: seq, Time: now, Width: side, Height: side, Channels: 1, Depth: tiff.Uint8}
 }
 
-// send publishes a frame if the server is connected; a counted frame may still be lost in transit.
+// send publishes a frame if the server is connected. A counted frame may still be lost in transit.
 func (p *publisher) send(h wire.Header, pix []byte) {
 	err := wire.Split(h, pix, 1<<20, func(headers map[string][]string, data []byte) error {
 		return p.nc.PublishMsg(&nats.Msg{Subject: p.subject, Header: copied(headers), Data: data})
@@ -120,7 +120,7 @@ func (p *publisher) junk(rng *rand.Rand, n int) {
 	}
 }
 
-// flat returns the headers of a frame of one message.
+// flat returns the headers of a frame in a single message.
 func flat(h wire.Header) (headers map[string][]string) {
 	wire.Split(h, make([]byte, h.Width*h.Height), 1<<20, func(all map[string][]string, _ []byte) error {
 		headers = copied(all)
@@ -156,7 +156,7 @@ func (p *publisher) late(rng *rand.Rand, n int) {
 	}
 }
 
-// second publishes beside the first publisher for a while, under another session.
+// second publishes for a while in addition to the first publisher, under a different session.
 func (p *publisher) second(ctx context.Context, long time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, long)
 	defer cancel()
@@ -164,7 +164,7 @@ func (p *publisher) second(ctx context.Context, long time.Duration) {
 	other.run(ctx)
 }
 
-// picture draws a spot that walks, a step a frame.
+// picture renders a spot that moves by a step per frame.
 func picture(seq uint64) []byte {
 	pix := make([]byte, side*side)
 	x := side/2 + 14*math.Sin(float64(seq)/23)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// recorded runs a simulated camera with recording, and repeats the run from the recording, which must give the same latents.
-// Every other run is killed, and the recording must contain everything it tracked.
+// recorded runs a simulated camera with recording and repeats the run from the recording, which must give the same latents. Every other run is killed, and
+// its recording must contain all frames that the run tracked.
 func (r *rig) recorded(ctx context.Context, rng *rand.Rand) {
 	folder, err := os.MkdirTemp(r.folder, "recorded-")
 	if err != nil {
@@ -37,19 +37,19 @@ func (r *rig) recorded(ctx context.Context, rng *rand.Rand) {
 		return
 	}
 	before, after := seen(first), seen(again)
-	if killed { // the recording has all tracked frames; the repetition's own latents depend on the frames that the live run dropped
+	if killed { // the recording has all tracked frames, but the repetition's latents depend on the frames that the live run dropped
 		if len(after) < len(before) {
-			r.audit.wrong("a run that was killed tracked %d frames, and its recording has %d: %s", len(before), len(after), folder)
+			r.audit.wrong("a killed run tracked %d frames, but its recording has %d: %s", len(before), len(after), folder)
 			return
 		}
 	} else if len(before) == 0 || !slices.Equal(before, after) {
-		r.audit.wrong("a repetition differs from its run: %d latents, then %d: %s", len(before), len(after), folder)
+		r.audit.wrong("a repetition differs from its run: %d latents in the run, %d in the repetition: %s", len(before), len(after), folder)
 		return
 	}
 	os.RemoveAll(folder)
 }
 
-// once runs driftscope to its end, and reports whether it succeeded.
+// once runs driftscope until it ends and reports whether it succeeded.
 func (r *rig) once(ctx context.Context, folder string, args ...string) bool {
 	c := r.quiet(ctx, folder, args...)
 	out, err := c.CombinedOutput()
@@ -84,7 +84,7 @@ func (r *rig) quiet(ctx context.Context, folder string, args ...string) *exec.Cm
 	return c
 }
 
-// seen returns the latents of a file of results, without their processing times. It ignores a line that a kill cut off.
+// seen returns the latents of a results file, without their processing times. It ignores a line that a kill truncated.
 func seen(path string) (lines []string) {
 	f, err := os.Open(path)
 	if err != nil {

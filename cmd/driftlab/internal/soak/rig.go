@@ -24,9 +24,9 @@ import (
 )
 
 const (
-	diskSize = 24 << 20         // bytes of the disk that the fault fills
-	patience = 90 * time.Second // for recovery after the faults, on a busy machine
-	cooling  = 10               // the last of so many parts of the time has no faults
+	diskSize = 24 << 20         // size of the disk that a fault fills, bytes
+	patience = 90 * time.Second // time for recovery after the faults, on a busy machine
+	cooling  = 10               // the last 1/cooling of the time has no faults
 )
 
 // note is an ONNX file's doc_string, added to the shipped model to change its digest.
@@ -59,10 +59,10 @@ type rig struct {
 	background sync.WaitGroup
 	stopWriter context.CancelFunc
 	samples    *samples
-	reserved   io.Closer // the camera's place on the machine's network
+	reserved   io.Closer // reservation of the simulated camera on this machine's network
 	natsServer string
 	commit     string          // checked out at the start
-	healing    context.Context // until the last processes have ended
+	healing    context.Context // ends after the last processes
 	healed     context.CancelFunc
 }
 
@@ -97,7 +97,7 @@ func newRig(o Command) (*rig, error) {
 	return r, nil
 }
 
-// copyProgram copies the present program: the soak restarts it often, and a build may replace it meanwhile.
+// copyProgram copies the program, because the soak restarts it often and a build may replace it meanwhile.
 func copyProgram(to, from string) error {
 	source, err := os.Open(from)
 	if err != nil {
@@ -112,7 +112,7 @@ func copyProgram(to, from string) error {
 	return errors.Join(err, f.Close())
 }
 
-// say writes a line of the diary to standard error and to the folder.
+// say writes a log line to standard error and to the folder.
 func (r *rig) say(format string, args ...any) {
 	line := fmt.Sprintf("%s  %s\n", time.Now().UTC().Format("15:04:05.000"), fmt.Sprintf(format, args...))
 	io.WriteString(os.Stderr, line)
@@ -122,7 +122,7 @@ func (r *rig) say(format string, args ...any) {
 	}
 }
 
-// start builds everything and waits until every stream tracks.
+// start builds and starts all parts, and waits until every stream tracks.
 func (r *rig) start(ctx context.Context) error {
 	if err := r.build(); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (r *rig) allTrack() (waits string) {
 	return waits
 }
 
-// until polls waits until it returns "". Until then waits names the missing condition, which the error repeats.
+// until polls waits until it returns "". Before that, waits returns the missing condition, which the error includes.
 func (r *rig) until(ctx context.Context, long time.Duration, what string, waits func() string) error {
 	for end := time.Now().Add(long); ; {
 		text := waits()
@@ -260,7 +260,7 @@ func (r *rig) build() (err error) {
 	return r.addPrograms(disk)
 }
 
-// natsProcess is a nats-server on a store that survives its restart.
+// natsProcess returns a nats-server with a store that survives restarts.
 func (r *rig) natsProcess(name, store string, port int) (*process, error) {
 	file := filepath.Join(r.folder, name+".conf")
 	text := fmt.Sprintf("max_payload: 8MB\njetstream {store_dir: %q, max_mem: 256MB, max_file: 64GB}\n", store)
@@ -290,8 +290,8 @@ func (r *rig) newCamera() (*process, error) {
 	}}, nil
 }
 
-// addPrograms assigns the streams to programs: a has the embedded server. b reaches the other server through the link and has its spool
-// on the small disk. c reaches it the same way and is killed until the end.
+// addPrograms assigns the streams to programs: a has the embedded server. b reaches the other server through the link and has its spool on the small disk. c
+// reaches it the same way and is killed again and again until the end.
 func (r *rig) addPrograms(disk string) error {
 	counted := r.o.Mats
 	if counted == "" {
@@ -364,7 +364,7 @@ func (r *rig) addPrograms(disk string) error {
 	return nil
 }
 
-// restart begins another life of a killed program, after all its published messages were handled.
+// restart begins a new life of a killed program after all its published messages were handled.
 func (r *rig) restart(p *program, after time.Duration) {
 	r.embedded.settle()
 	r.outside.settle()
@@ -405,7 +405,7 @@ func (r *rig) close(clean bool) {
 		syscall.Unmount(r.disk, syscall.MNT_DETACH)
 	}
 	if !clean {
-		fmt.Fprintf(os.Stderr, "soak: what ran, with all logs, is kept in %s\n", r.folder)
+		fmt.Fprintf(os.Stderr, "soak: the folder with the programs and all logs is kept in %s\n", r.folder)
 		return
 	}
 	os.RemoveAll(r.folder)

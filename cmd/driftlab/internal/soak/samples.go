@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// sample is the resources of a process at one time. An unknown figure is -1.
+// sample holds the resources of a process at one time. An unknown figure is -1.
 type sample struct {
 	at                                 time.Time
 	life                               int
@@ -22,7 +22,7 @@ type sample struct {
 	subResident                        float64 // memory of the child processes, MiB
 }
 
-// samples are the measurements of every process, by name.
+// samples holds the measurements of every process, by name.
 type samples struct {
 	every time.Duration
 	mu    sync.Mutex
@@ -76,7 +76,7 @@ func resident(pid int) float64 {
 	return 0
 }
 
-// children counts a process's children, and sums up their memory.
+// children returns the number of a process's children and their total memory.
 func children(pid int) (n, mib float64) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, t := range tasks {
@@ -89,7 +89,7 @@ func children(pid int) (n, mib float64) {
 	return n, mib
 }
 
-// scraped returns a program's own metrics, -1 if it does not answer or has none.
+// scraped returns a program's metrics, or -1 if it does not answer or lacks them.
 func scraped(web string) (goroutines, mats float64) {
 	goroutines, mats = -1, -1
 	answer, err := page.Get("http://" + web + "/metrics")

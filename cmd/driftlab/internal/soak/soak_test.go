@@ -16,13 +16,13 @@ import (
 	"driftscope/internal/suite"
 )
 
-// root is the repository, seen from this package.
+// root is the path from this package to the repository.
 const root = "../../../.."
 
-// soaking bounds a short soak on a busy machine: half a minute, and what it waits for before and after.
+// soaking is the time limit of a short soak on a busy machine: half a minute, and the waiting times before and after.
 const soaking = 9 * time.Minute
 
-// built are the laboratory and the program, as make soak builds them but for the count of Mats.
+// built returns driftlab and driftscope, as make soak builds them, but without the count of Mats.
 func built(t *testing.T) (lab, driftscope string) {
 	t.Helper()
 	if _, err := exec.LookPath("arv-fake-gv-camera-0.8"); err != nil {
@@ -42,7 +42,7 @@ func built(t *testing.T) (lab, driftscope string) {
 	return filepath.Join(folder, "driftlab"), filepath.Join(folder, "driftscope")
 }
 
-// started is a soak in a folder for temporary files of its own. What a soak that finds fault keeps there is an artifact.
+// started starts a soak with its own folder for temporary files. If the audit fails, this folder becomes an artifact.
 func started(t *testing.T, args ...string) (c *exec.Cmd, out, problems *bytes.Buffer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), soaking)
@@ -63,7 +63,7 @@ func started(t *testing.T, args ...string) (c *exec.Cmd, out, problems *bytes.Bu
 	return c, out, problems
 }
 
-// TestBriefly: half a minute under every fault once; the account says that nothing is lost, and nothing is left behind.
+// TestBriefly: half a minute with every fault once. The account reports no loss, and no process is left running.
 func TestBriefly(t *testing.T) {
 	suite.Long(t) // three programs, none of them this one: there is nothing for the race detector to see
 	lab, driftscope := built(t)
@@ -78,16 +78,16 @@ func TestBriefly(t *testing.T) {
 	}
 	for _, want := range []string{`\| \*\*lost\*\* \| \*\*0\*\* \|`, `\| the audit \| holds \|`, `\| kill -9 of the server \| 1 \|`, `\| acam \| genicam \|`} {
 		if !regexp.MustCompile(want).Match(text) {
-			t.Errorf("the account does not say %s:\n%s", want, text)
+			t.Errorf("the account lacks %s:\n%s", want, text)
 		}
 	}
 	if out.String() != string(text) {
-		t.Errorf("what is printed is not what is in the file:\n%s", out)
+		t.Errorf("the printed account differs from the file:\n%s", out)
 	}
 	gone(t, c)
 }
 
-// TestInterrupted: Ctrl-C ends everything, says so and is no success; what ran is kept, and named.
+// TestInterrupted: Ctrl-C ends all processes, is reported and counts as a failure. The folder with the logs remains, and its name is printed.
 func TestInterrupted(t *testing.T) {
 	suite.Long(t) // three programs, none of them this one: there is nothing for the race detector to see
 	lab, driftscope := built(t)
@@ -104,12 +104,12 @@ func TestInterrupted(t *testing.T) {
 	_, kept, found := strings.Cut(problems.String(), "is kept in ")
 	kept, _, _ = strings.Cut(kept, "\n")
 	if info, err := os.Stat(kept); !found || err != nil || !info.IsDir() {
-		t.Errorf("no folder is named: %v\n%s", err, problems)
+		t.Errorf("the output names no folder: %v\n%s", err, problems)
 	}
 	gone(t, c)
 }
 
-// gone wants none of the processes left that carry the marker of a run under the soak's folder for temporary files.
+// gone fails the test if a process with the marker of this soak is still running.
 func gone(t *testing.T, c *exec.Cmd) {
 	t.Helper()
 	folder, _ := strings.CutPrefix(c.Env[len(c.Env)-1], "TMPDIR=")
@@ -117,7 +117,7 @@ func gone(t *testing.T, c *exec.Cmd) {
 	for _, e := range entries {
 		if env, err := os.ReadFile(e); err == nil && bytes.Contains(env, []byte(marker+"="+folder)) {
 			name, _ := os.ReadFile(filepath.Join(filepath.Dir(e), "cmdline"))
-			t.Errorf("left behind: %s %s", filepath.Dir(e), bytes.ReplaceAll(name, []byte{0}, []byte{' '}))
+			t.Errorf("still running: %s %s", filepath.Dir(e), bytes.ReplaceAll(name, []byte{0}, []byte{' '}))
 		}
 	}
 }

@@ -8,18 +8,18 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// inFlight bounds the frames between reading and tracking or dropping: the longest queue of the rig, 256, the lanes, and the frames that a source
-// hands over at once.
+// inFlight is the largest number of frames between reading and tracking or dropping: the longest queue of the rig, 256, the lanes, and the frames that a
+// source passes on at once.
 const inFlight = 256 + 64
 
-// stream is one stream of the rig, with all observations of it.
+// stream is one stream of the rig, with all its observations.
 type stream struct {
 	name    string
 	kind    string
 	program *program
 	kept    *kept
 	source  func(life int) (string, error) // of the configuration, as YAML
-	extra   string                         // more lines of it
+	extra   string                         // more lines of the configuration
 	follows *growing                       // nil for a live source
 	wrong   func(format string, args ...any)
 
@@ -33,7 +33,7 @@ type stream struct {
 
 // life is a run of the stream by its health messages.
 type life struct {
-	begun time.Time // from the uptime
+	begun time.Time // start, from the uptime
 	last  live
 }
 
@@ -66,7 +66,7 @@ func (s *stream) hear(kind latent.Kind, m *live) {
 	}
 }
 
-// hearHealth checks the counts. s.mu is held.
+// hearHealth checks the counts. The caller holds s.mu.
 func (s *stream) hearHealth(m *live) {
 	s.state = m.State
 	if m.UptimeS == 0 && m.Frames == 0 {
@@ -83,7 +83,7 @@ func (s *stream) hearHealth(m *live) {
 	}
 }
 
-// lostFrames sums up the causes of lost frames.
+// lostFrames returns the total number of lost frames over all causes.
 func lostFrames(dropped map[string]uint64) (n uint64) {
 	for cause, count := range dropped {
 		if !strings.HasPrefix(cause, "sink_") {
@@ -93,14 +93,14 @@ func lostFrames(dropped map[string]uint64) (n uint64) {
 	return n
 }
 
-// stopped reports whether the stream has ended in a process that stays.
+// stopped reports whether the stream has ended while its process keeps running.
 func (s *stream) stopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.state == "stopped"
 }
 
-// tracked returns the number of tracked frames in the newest health.
+// tracked returns the number of tracked frames in the newest health message.
 func (s *stream) tracked() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

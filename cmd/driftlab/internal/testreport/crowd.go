@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// crowd measures how busy the machine is while tests run. A test's own processor time would say more, but go test does not print it, and many tests wait for
-// child processes.
+// crowd measures the load of the machine while tests run. The processor time of a test would be a better measure, but go test does not print it, and many
+// tests wait for child processes.
 type crowd struct {
 	load func() float64 // processes that want to run
 	now  moment
-	last float64 // times slower, at now
+	last float64 // slowdown at now
 }
 
-// moment is a time, with the integral until then of the machine's slowdown, in s.
+// moment is a time, with the integral of the machine's slowdown until then, s.
 type moment struct {
 	at  time.Time
 	sum float64
@@ -24,7 +24,7 @@ type moment struct {
 // usualLoad is the number of processes per processor while make test has the machine to itself.
 const usualLoad = 2
 
-// pass lets time pass until an event. The load is read once a second at most: the system averages it over a minute.
+// pass advances the time to an event. It reads the load at most once per second, because the system averages it over a minute.
 func (c *crowd) pass(to time.Time) {
 	spent := to.Sub(c.now.at)
 	if !c.now.at.IsZero() && spent < time.Second {
@@ -46,7 +46,7 @@ func (c *crowd) since(m moment) float64 {
 	return (c.now.sum - m.sum) / spent
 }
 
-// load returns the system's mean over the last minute, or 0 if it is unknown.
+// load returns the system's load average over the last minute, or 0 if unknown.
 func load() (mean float64) {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// arguments returns the arguments of go test for the long tests alone under a folder, those that call suite.Long or testing.Short: -run, a pattern of their
+// arguments returns the arguments of go test that run only the long tests under a folder, which call suite.Long or testing.Short: -run, a pattern of their
 // names, and their packages. A short test of the same name in one of these packages runs once more.
 func arguments(root string) ([]string, error) {
 	var names, packages []string
@@ -30,7 +30,7 @@ func arguments(root string) ([]string, error) {
 		return nil, err
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%s: no test is long: run it where go.mod is", root)
+		return nil, fmt.Errorf("%s: found no long test: run the command in the folder of go.mod", root)
 	}
 	slices.Sort(names)
 	slices.Sort(packages)
@@ -38,7 +38,7 @@ func arguments(root string) ([]string, error) {
 	return append([]string{run}, slices.Compact(packages)...), nil
 }
 
-// long are the names of a file's long tests.
+// long returns the names of a file's long tests.
 func long(path string) ([]string, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
@@ -61,7 +61,7 @@ func long(path string) ([]string, error) {
 	return names, nil
 }
 
-// asks reports whether a body calls suite.Long or testing.Short.
+// asks reports whether a function body calls suite.Long or testing.Short.
 func asks(body ast.Node) bool {
 	found := false
 	ast.Inspect(body, func(n ast.Node) bool {

@@ -19,7 +19,7 @@ func TestArguments(t *testing.T) {
 			files: map[string]string{"a/a_test.go": long, "a/b_test.go": "package p\nfunc TestB(t *testing.T) { if testing.Short() { return } }\n", "b/c/a_test.go": long, "d/d_test.go": "package p\nfunc TestD(t *testing.T) {}\n"},
 			want:  []string{"-run=^(TestA|TestB)$", "./a", "./b/c"},
 		},
-		"none":    {files: map[string]string{"d/d_test.go": "package p\nfunc TestD(t *testing.T) {}\n"}, fails: "no test is long"},
+		"none":    {files: map[string]string{"d/d_test.go": "package p\nfunc TestD(t *testing.T) {}\n"}, fails: "found no long test"},
 		"another": {files: map[string]string{"d/d_test.go": "package p\nfunc built(t *testing.T) { suite.Long(t) }\n"}, fails: "d_test.go:2:1: built asks"},
 		"torn":    {files: map[string]string{"d/d_test.go": "package p\nfunc"}, fails: "expected"},
 	} {

@@ -1,9 +1,9 @@
-// Testreport reads the output of go test -json. It prints each package's duration and coverage, the output of failed tests,
-// and at the end the longest tests and those over budget.
+// Testreport reads the output of go test -json. It prints each package's duration and coverage and the output of failed tests, and at the end the longest
+// tests and the tests over budget.
 //
 //	go test -json -cover ./... | go run ./cmd/driftlab/internal/testreport -recorded cmd/driftlab/internal/testreport/recorded.txt
 //
-// With -long it prints the arguments of go test for the long tests alone (long.go).
+// With -long it prints the arguments of go test that run only the long tests (long.go).
 //
 // Its exit status is 1 if a test or a package failed, if coverage fell, or, with -budgets, if a test exceeded its budget.
 // Other processes slow tests down: a budget is multiplied by half of the mean number of processes per processor during the
@@ -50,7 +50,7 @@ func run(path string, write, budgets bool, longest int) error {
 	if budgets {
 		known.cover, known.binds = nil, true
 	}
-	r := newReport(os.Stdout) // line by line, because people wait for it
+	r := newReport(os.Stdout) // line by line, because users wait for the output
 	if err := r.read(os.Stdin); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (k recorded) budget(n name) float64 {
 	return usual
 }
 
-// maxRecorded bounds the file.
+// maxRecorded is the largest size of the file.
 const maxRecorded = 1 << 20
 
 // readRecorded reads lines: "test PACKAGE TEST SECONDS" or "covered PACKAGE PERCENT".
@@ -59,7 +59,7 @@ func readRecorded(path string) (recorded, error) {
 	return k, nil
 }
 
-// record writes the file: of each test that took long twice its time, rounded up to ten seconds.
+// record writes the file. It lists each test that took long with twice its time, rounded up to ten seconds.
 func (r *report) record(path string) error {
 	if err := r.verdict(recorded{}); err != nil {
 		return err

@@ -34,9 +34,9 @@ func (n name) String() string { return strings.TrimSuffix(n.pkg+" "+n.test, " ")
 type report struct {
 	out    io.Writer
 	said   map[name][]string // output of running tests
-	took   map[name]float64  // seconds, of tests that ran
+	took   map[name]float64  // durations of finished tests, s
 	began  map[name]moment   // start times of running tests
-	slow   map[name]float64  // of finished tests: the factor by which a busy machine may have slowed each
+	slow   map[name]float64  // factors by which a busy machine may have slowed the finished tests
 	crowd  crowd
 	cover  map[string]float64
 	failed []string
@@ -47,10 +47,10 @@ func newReport(out io.Writer) *report {
 	return &report{out: out, said: map[name][]string{}, took: map[name]float64{}, began: map[name]moment{}, slow: map[name]float64{}, crowd: crowd{load: load}, cover: map[string]float64{}}
 }
 
-// maxLine bounds a line of go test's output.
+// maxLine is the longest line of go test's output.
 const maxLine = 16 << 20
 
-// read takes the events until the end.
+// read processes all events.
 func (r *report) read(in io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
@@ -71,10 +71,10 @@ func (r *report) read(in io.Reader) error {
 	return nil
 }
 
-// merged is a line of go tool covdata percent: the coverage of a package by several runs.
+// merged matches a line of go tool covdata percent: the coverage of a package by several runs.
 var merged = regexp.MustCompile(`^\s*driftscope/(\S+)\s+coverage: ([0-9.]+)% of statements`)
 
-// words takes a line that is not an event: the coverage by several runs, or text of the go command.
+// words processes a line that is not an event: the coverage by several runs, or text of the go command.
 func (r *report) words(line string) {
 	if m := merged.FindStringSubmatch(line); m != nil {
 		r.cover[m[1]], _ = strconv.ParseFloat(m[2], 64) // digits and dots
@@ -112,7 +112,7 @@ func (r *report) take(e event) {
 	}
 }
 
-// end is the end of a test or, without one, of a package.
+// end processes the end of a test or, without a test name, of a package.
 func (r *report) end(n name, e event) {
 	if e.Action != "skip" {
 		r.took[n], r.slow[n] = e.Elapsed, r.crowd.since(r.began[n])
@@ -134,10 +134,11 @@ func (r *report) end(n name, e event) {
 	fmt.Fprintln(r.out)
 }
 
-// slack is the factor by which a quiet machine may be slower than the recorder's: budgets are in seconds, and CI has other disks and cores.
+// slack is the factor by which a quiet machine may be slower than the machine that recorded the budgets, because CI has other disks and cores.
 const slack = 2
 
-// sum lists the longest tests, and the tests over their budgets. If budgets bind, a test beyond slack budgets fails. Parts of tests are in their tests.
+// sum lists the longest tests and the tests over their budgets. If budgets bind, a test beyond slack times its budget fails. Subtests count as part of their
+// tests.
 func (r *report) sum(known recorded, longest int) {
 	var whole []name
 	for n := range r.took {
@@ -162,7 +163,7 @@ func (r *report) sum(known recorded, longest int) {
 	}
 }
 
-// fell is the allowed loss of coverage in hundredths: coverage depends a little on the timing.
+// fell is the allowed loss of coverage, percentage points, because coverage depends slightly on the timing.
 const fell = 2
 
 // verdict returns an error if a test failed or the coverage fell.

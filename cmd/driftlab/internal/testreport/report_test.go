@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// events are what go test -json prints of two packages: one passes, slowly, and one fails.
+// events is the output of go test -json for two packages: one passes slowly, and one fails.
 const events = `{"Action":"start","Package":"driftscope/online"}
 {"Action":"run","Package":"driftscope/online","Test":"TestLaw"}
 {"Action":"output","Package":"driftscope/online","Test":"TestLaw","Output":"quiet\n"}
@@ -24,7 +24,7 @@ const failing = `{"Action":"output","Package":"driftscope/sinks","Test":"TestSpo
 {"Action":"fail","Package":"driftscope/sinks","Elapsed":2}
 `
 
-// reported reads events, and gives what is printed and the verdict.
+// reported reads events and returns the printed text and the verdict.
 func reported(t *testing.T, text string, known recorded) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -36,7 +36,7 @@ func reported(t *testing.T, text string, known recorded) (string, error) {
 	return out.String(), r.verdict(known)
 }
 
-// TestBudgets: a test beyond twice its budget fails, unless the machine was as many times slower, where budgets bind.
+// TestBudgets: if budgets bind, a test beyond twice its budget fails, unless the machine was slower by this factor.
 func TestBudgets(t *testing.T) {
 	at := func(s int) string { return time.Unix(int64(s), 0).UTC().Format(time.RFC3339) }
 	text := `{"Time":"` + at(100) + `","Action":"run","Package":"driftscope/online","Test":"TestLaw"}
@@ -44,7 +44,7 @@ func TestBudgets(t *testing.T) {
 {"Time":"` + at(139) + `","Action":"pass","Package":"driftscope/online","Elapsed":39}
 `
 	for _, c := range []struct {
-		load   float64 // of each processor
+		load   float64 // load per processor
 		budget float64
 		fails  bool
 	}{{0, 0, true}, {0, 20, false}, {3, 0, true}, {4, 0, false}} {
@@ -83,7 +83,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What several runs cover together counts in place of what one does.
+// TestMergedCoverage: the merged coverage of several runs replaces the coverage of one.
 func TestMergedCoverage(t *testing.T) {
 	known := recorded{cover: map[string]float64{"online": 90, "sinks/file": 80}}
 	if _, err := reported(t, events, known); err == nil || !strings.Contains(err.Error(), "online: 71.5 % covered") {
@@ -95,7 +95,7 @@ func TestMergedCoverage(t *testing.T) {
 	}
 }
 
-// What is recorded is read again; less coverage fails, and a torn file is refused.
+// TestRecorded: the recorded file can be read again. Lower coverage fails, and a damaged file is refused.
 func TestRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "recorded.txt")
 	r := newReport(&bytes.Buffer{})
