@@ -83,11 +83,11 @@ func TestClockContradicts(t *testing.T) {
 		names   []string
 		want    string
 	}{
-		{0, []string{"x", "t"}, `inputs are ["x" "t"], the card has no clock_s`},
-		{10, []string{"x"}, `inputs are ["x"], the card's clock_s: 10 wants a picture and then "t"`},
-		{10, []string{"t"}, `inputs are ["t"], the card's clock_s`},
-		{10, []string{"x", "time"}, `inputs are ["x" "time"], the card's clock_s`},
-		{10, []string{"x", "t", "u"}, `inputs are ["x" "t" "u"], the card's clock_s`},
+		{0, []string{"x", "t"}, `inputs are ["x" "t"], but a card without clock_s`},
+		{10, []string{"x"}, `inputs are ["x"], but the card's clock_s: 10 needs a picture followed by "t"`},
+		{10, []string{"t"}, `inputs are ["t"], but the card's clock_s`},
+		{10, []string{"x", "time"}, `inputs are ["x" "time"], but the card's clock_s`},
+		{10, []string{"x", "t", "u"}, `inputs are ["x" "t" "u"], but the card's clock_s`},
 	} {
 		_, err := infer.Parse("clock.onnx", clocked(t, c.seconds, c.names...))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "clock.onnx") {

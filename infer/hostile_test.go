@@ -30,7 +30,7 @@ func killers(t testing.TB) map[string][]byte {
 		"operator Scale":  both("Scale", constants),
 		"operator Shift":  both("Shift", constants),
 		"operator Accum":  both("Accum", constants),
-		`node "sum" (Add): reads values of 1x1x8x8 and 1x1x1x8x8`: deepConstant(t),
+		`node "sum" (Add): reads values of shapes 1x1x8x8 and 1x1x1x8x8`: deepConstant(t),
 	}
 }
 
@@ -67,7 +67,7 @@ func TestKillers(t *testing.T) {
 				break
 			}
 		}
-		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), "OpenCV ended the process in which it was tried (") || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), "OpenCV ended the process that tested it (") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s, tried: found %v, expected its process to end", want, err)
 		}
 	}
@@ -80,11 +80,11 @@ func TestTrialsThatGoWrong(t *testing.T) {
 		patience time.Duration
 		want     string
 	}{
-		"spin":   {time.Minute, "ended the process in which it was tried (signal: killed)"}, // after its five seconds of a processor
-		"sleep":  {time.Second, "was not opened and run once in 1 s"},
+		"spin":   {time.Minute, "ended the process that tested it (signal: killed)"}, // after its five seconds of a processor
+		"sleep":  {time.Second, "could not open and run it once within 1 s"},
 		"memory": {time.Minute, "exit status 2: "}, // Go says that it is out of memory, or of addresses
 		"abort":  {time.Minute, "abort"},           // "exit status 2: SIGABRT: abort", or "signal: aborted" where the process was ending already
-		"talk":   {time.Minute, "ended the process in which it was tried"},
+		"talk":   {time.Minute, "ended the process that tested it"},
 		"end":    {time.Minute, "(exit status 0)"},
 	} {
 		t.Setenv(misbehave, how)
@@ -132,7 +132,7 @@ func TestRandomGraphs(t *testing.T) {
 			runs++
 		case strings.Contains(err.Error(), "\n") || m != nil:
 			t.Errorf("seed %d: more than one line: %v", seed, err)
-		case strings.Contains(err.Error(), "ended the process") || strings.Contains(err.Error(), "was not opened"):
+		case strings.Contains(err.Error(), "ended the process") || strings.Contains(err.Error(), "could not open"):
 			died++
 			t.Logf("seed %d: %v", seed, err)
 		case errors.Is(err, infer.ErrGraph) && strings.Contains(err.Error(), "OpenCV: "):

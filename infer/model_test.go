@@ -120,14 +120,14 @@ func TestLoadRefuses(t *testing.T) {
 		{"a window that is none", plain(2), strings.Replace(foreignCard, "[0, 255]", "[0, .inf]", 1), "line 5: preprocess[0].options.window[1]: found +Inf, expected a finite number"},
 		{"a huge resize", plain(2), strings.Replace(foreignCard, "dt_s:", "  - {kind: resize, options: {width: 16384, height: 16384}}\ndt_s:", 1),
 			"line 5: preprocess[1].options: found a resize to 16384x16384, expected at most 4194304 pixels"},
-		{"alias", plain(2), strings.Replace(foreignCard, "[2, 3]", "&a [2, 3]", 1), "line 11: anchors and aliases are not read"},
-		{"big card", plain(2), strings.Repeat("# ", 1<<18), "at most 65536 are read"},
-		{"latent contradicts", written(t, 3, good, nil), "", "gives 2 means and 2 log sds, the card says latent: 3"},
+		{"alias", plain(2), strings.Replace(foreignCard, "[2, 3]", "&a [2, 3]", 1), "line 11: anchors and aliases are not supported"},
+		{"big card", plain(2), strings.Repeat("# ", 1<<18), "at most 65536 expected"},
+		{"latent contradicts", written(t, 3, good, nil), "", "returns 2 means and 2 log sds, but the card has latent: 3"},
 		{"input contradicts", written(t, 2, linearEncoder(wide, random(256, 1), make([]float32, 4)), nil), "", "does not run on the card's input of 1x4x4"},
-		{"decoder contradicts", written(t, 2, good, linearDecoder(wide, 2, random(128, 1), random(64, 1))), "", "the decoder gives 64 values, the card's input of 1x4x4 has 16"},
+		{"decoder contradicts", written(t, 2, good, linearDecoder(wide, 2, random(128, 1), random(64, 1))), "", "the decoder returns 64 values, but the card's input of 1x4x4 has 16"},
 		{"decoder's latents contradict", written(t, 2, good, linearDecoder(grey4x4, 3, random(48, 1), random(16, 1))), "", "the decoder does not run on 2 latents"},
 		{"operator OpenCV refuses", refusedByOpenCV(t), "", "OpenCV: "},
-		{"sizes left open", open, "", "declared as 0x1x4x4, expected float32 of 1x1x4x4: export it with fixed sizes"},
+		{"sizes left open", open, "", "declared with the shape 0x1x4x4, expected float32 of shape 1x1x4x4: export it with the fixed sizes"},
 		{"outputs", written(t, 2, oddNames.outputs(card.Value{Name: "mu", Shape: []int{1, 2}}, card.Value{Name: "sigma", Shape: []int{1, 2}}), nil), "",
 			"expected mean log_sd, or a single output"},
 		{"mean alone", func() []byte {
@@ -164,7 +164,7 @@ func TestLoadRefusesHugeFile(t *testing.T) {
 	if err := os.Truncate(path, card.MaxFile+1); err != nil { // sparse: takes no room
 		t.Fatal(err)
 	}
-	if _, err := infer.Load(path); err == nil || !strings.Contains(err.Error(), "at most 268435456 are read") {
+	if _, err := infer.Load(path); err == nil || !strings.Contains(err.Error(), "at most 268435456 expected") {
 		t.Errorf("found %v, expected the size to be refused", err)
 	}
 }

@@ -136,11 +136,11 @@ func TestEncodeRefuses(t *testing.T) {
 		name, want, skip string
 		frame            *frame.Frame
 	}{
-		{"size", "frame 7 is 3x2 after preprocess, the model wants 2x2: add resize", "", picture(t, 2, 3, gocv.MatTypeCV32FC1, 0)},
-		{"channels", "has 3 channels after preprocess, the model wants 1: add normalise with grey: true", "", picture(t, 2, 2, gocv.MatTypeCV32FC3, 0)},
+		{"size", "frame 7 is 3x2 after preprocess, the model needs 2x2: add resize", "", picture(t, 2, 3, gocv.MatTypeCV32FC1, 0)},
+		{"channels", "has 3 channels after preprocess, the model needs 1: add normalise with grey: true", "", picture(t, 2, 2, gocv.MatTypeCV32FC3, 0)},
 		{"depth", "is not float32 after preprocess", "", picture(t, 2, 2, gocv.MatTypeCV16UC1)},
 		{"float64", "is not float32 after preprocess", "", picture(t, 2, 2, gocv.MatTypeCV64FC1)},
-		{"range", "found values from 0 to 700 after preprocess, the model wants 0 to 1: add normalise", "", picture(t, 2, 2, gocv.MatTypeCV32FC1, 0, 700)},
+		{"range", "found values from 0 to 700 after preprocess, the model needs 0 to 1: add normalise", "", picture(t, 2, 2, gocv.MatTypeCV32FC1, 0, 700)},
 		{"empty", "the picture is empty", "empty_frame", empty},
 		{"nan in", "pixels are not finite numbers", "encoder_nan", picture(t, 2, 2, gocv.MatTypeCV32FC1, 0, nan)},
 		{"infinity in", "pixels are not finite numbers", "encoder_nan", picture(t, 2, 2, gocv.MatTypeCV32FC1, 0, float32(math.Inf(1)))},
@@ -182,7 +182,7 @@ func TestDecodeAndView(t *testing.T) {
 			t.Errorf("channel %d: found %g, expected %g", i, got[i*plane+5], want)
 		}
 	}
-	if err := e.Decode(got[1:], []float64{0}); err == nil || !strings.Contains(err.Error(), "room for 1151 values, expected 1152") {
+	if err := e.Decode(got[1:], []float64{0}); err == nil || !strings.Contains(err.Error(), "space for 1151 values, expected 1152") {
 		t.Errorf("short dst: found %v", err)
 	}
 	if err := e.Decode(got, nil); err == nil || !strings.Contains(err.Error(), "found 0 latents, expected 1") {

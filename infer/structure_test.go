@@ -35,14 +35,14 @@ func TestDamagedGraphs(t *testing.T) {
 			g.gemm("mean", make([]float32, 64), make([]float32, 4))
 			g.Tensors[0].Shape = []int{4, 1 << 20}
 			return g.outputs(card.Value{Name: "mean", Shape: []int{1, 4}})
-		}(), `constant "t0" of type 1 holds 64 numbers, its shape wants 4194304`},
+		}(), `constant "t0" of type 1 has 64 numbers, but its shape needs 4194304`},
 		{"overflowing shape", func() *card.Graph {
 			g := newGraph("x", 1, 1, 4, 4)
 			g.flatten("flat")
 			g.gemm("mean", make([]float32, 64), make([]float32, 4))
 			g.Tensors[0].Shape = []int{1 << 22, 1 << 22, 1 << 22, 1 << 22}
 			return g.outputs(card.Value{Name: "mean", Shape: []int{1, 4}})
-		}(), `constant "t0" of type 1 holds 64 numbers`},
+		}(), `constant "t0" of type 1 has 64 numbers`},
 		{"size zero", func() *card.Graph {
 			g := newGraph("x", 1, 0, 4, 4)
 			g.flatten("flat")
@@ -100,9 +100,9 @@ func TestAmbiguousGraphs(t *testing.T) {
 		part  wire
 		want  string
 	}{
-		{"numbers of another type", 5, wire{}.integer(1, 8).integer(2, 1).bytes(7, make([]byte, 8)...), "holds 0 bytes and 8 numbers, 0 of them of its type"},
-		{"raw data beside numbers", 5, wire{}.integer(1, 1).integer(2, 1).fixed32(4, 0).bytes(9, 0, 0, 0, 0), "holds 4 bytes and 1 numbers"},
-		{"raw data of parts", 5, wire{}.integer(1, 0).integer(2, 1).bytes(9, 0), "holds 1 bytes and 0 numbers"},
+		{"numbers of another type", 5, wire{}.integer(1, 8).integer(2, 1).bytes(7, make([]byte, 8)...), "has 0 bytes of raw data and 8 numbers, 0 of them of its type"},
+		{"raw data beside numbers", 5, wire{}.integer(1, 1).integer(2, 1).fixed32(4, 0).bytes(9, 0, 0, 0, 0), "has 4 bytes of raw data and 1 numbers"},
+		{"raw data of parts", 5, wire{}.integer(1, 0).integer(2, 1).bytes(9, 0), "has 1 bytes of raw data and 0 numbers"},
 		{"packed numbers of parts", 5, wire{}.integer(1, 1).integer(2, 1).bytes(4, 0, 0, 0, 0, 0), "found 5 bytes of packed numbers, expected a multiple of 4"},
 		{"size of another wire type", 5, wire{}.integer(1, side).fixed32(1, 7).integer(2, 1), "field 1 of a constant has the wire type 5, expected 0"},
 		{"two raw data", 5, wire{}.integer(1, 1).integer(2, 1).bytes(9, 0, 0, 0, 0).bytes(9, 0, 0, 0, 0), "found field 9 of a constant twice"},
@@ -153,7 +153,7 @@ func TestFoldedConstants(t *testing.T) {
 // Constants in another file are refused: the model is one file.
 func TestExternalData(t *testing.T) {
 	data := withGraph(t, func(graph wire) wire { return graph.bytes(5, wire{}.integer(14, 1)...) }) // data_location: external
-	if _, err := infer.Parse("external.onnx", data); err == nil || !strings.Contains(err.Error(), "export it as one file") {
+	if _, err := infer.Parse("external.onnx", data); err == nil || !strings.Contains(err.Error(), "export the model as one file") {
 		t.Errorf("found %v, expected external data to be refused", err)
 	}
 }
