@@ -19,12 +19,12 @@ import (
 
 var grey4x4 = card.Input{Channels: 1, Height: 4, Width: 4}
 
-// plain is an ONNX encoder without a card.
+// plain returns an ONNX encoder without a card.
 func plain(d int) []byte {
 	return linearEncoder(grey4x4, random(2*d*16, 1), make([]float32, 2*d)).Marshal(nil)
 }
 
-// written is a model file with cardFor(grey4x4, d) whatever the graphs say.
+// written returns a model file with the card cardFor(grey4x4, d), even if the graphs contradict it.
 func written(t testing.TB, d int, encoder, decoder *card.Graph) []byte {
 	t.Helper()
 	data, err := card.Write(cardFor(grey4x4, d), encoder, decoder)
@@ -74,7 +74,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if beside.Card.DT != 0.02 || beside.Card.SD[1] != 3 || beside.Card.Preprocess[0].Kind != "normalise" {
-		t.Errorf("found card %+v, expected what the YAML says", beside.Card)
+		t.Errorf("found card %+v, expected the card of the YAML file", beside.Card)
 	}
 	if len(in.Digest) != 64 || in.Digest == beside.Digest {
 		t.Errorf("found digests %q and %q, expected two SHA-256 sums", in.Digest, beside.Digest)
@@ -90,7 +90,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	if a.Mean[0] != b.Mean[0] || a.Mean[1] != b.Mean[1] {
-		t.Errorf("found %v and %v, expected the same graph to give the same", a.Mean, b.Mean)
+		t.Errorf("found %v and %v, expected equal latents from equal graphs", a.Mean, b.Mean)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestLoadRefuses(t *testing.T) {
 
 func TestLoadRefusesHugeFile(t *testing.T) {
 	path := save(t, []byte{0}, "")
-	if err := os.Truncate(path, card.MaxFile+1); err != nil { // sparse: takes no room
+	if err := os.Truncate(path, card.MaxFile+1); err != nil { // sparse: takes no disk space
 		t.Fatal(err)
 	}
 	if _, err := infer.Load(path); err == nil || !strings.Contains(err.Error(), "at most 268435456 expected") {
@@ -169,7 +169,7 @@ func TestLoadRefusesHugeFile(t *testing.T) {
 	}
 }
 
-// refusedByOpenCV is a model that passes the list, with a Slice of which OpenCV 4.6 does not find the axes, which may be left out.
+// refusedByOpenCV returns a model of allowed operators that OpenCV 4.6 refuses: its Slice omits the optional axes.
 func refusedByOpenCV(t *testing.T) []byte {
 	t.Helper()
 	g := newGraph("x", 1, 1, 4, 4)
@@ -180,7 +180,7 @@ func refusedByOpenCV(t *testing.T) []byte {
 	return written(t, 2, g.outputs(card.Value{Name: "both", Shape: []int{1, 4}}), nil)
 }
 
-// A model that OpenCV refuses must end in our one line, not in OpenCV's own on standard error.
+// TestLoadIsQuiet: for a model that OpenCV refuses, only our one line is printed, and nothing from OpenCV on standard error.
 func TestLoadIsQuiet(t *testing.T) {
 	path := save(t, refusedByOpenCV(t), "")
 	child := exec.Command(os.Args[0])
@@ -193,7 +193,7 @@ func TestLoadIsQuiet(t *testing.T) {
 	}
 }
 
-// convolutional is a small model file with every operator that exported models use.
+// convolutional returns a small model file with every operator of exported models.
 func convolutional(t testing.TB) []byte {
 	t.Helper()
 	g := newGraph("x", 1, 1, 4, 4)
@@ -218,7 +218,7 @@ func convolutional(t testing.TB) []byte {
 	return written(t, 2, encoder, h.outputs(card.Value{Name: "x", Shape: []int{1, 1, 4, 4}}))
 }
 
-// FuzzParse looks for a file that ends this process: one that gets past the list, and past the process in which it is tried.
+// FuzzParse searches for a file that ends this process, because it passes both the check of operators and the trial.
 func FuzzParse(f *testing.F) {
 	good := written(f, 2, linearEncoder(grey4x4, random(64, 1), make([]float32, 4)), linearDecoder(grey4x4, 2, random(32, 1), random(16, 1)))
 	f.Add(good)
