@@ -283,7 +283,7 @@ func TestObjects(t *testing.T) {
 		"objects.template_px":         func(c *Card) { c.Objects.Template = math.NaN() },
 		"objects.scale: found 0.5":    func(c *Card) { c.Objects.Scale = 0.5 },
 		"objects.scale: found 1e+09":  func(c *Card) { c.Objects.Scale = 1e9 },
-		"with high above low":           func(c *Card) { c.Objects.High = -5 },
+		"with high above low":         func(c *Card) { c.Objects.High = -5 },
 		"finite numbers":              func(c *Card) { c.Objects.High = math.Inf(1) },
 		"at most 62 beside":           func(c *Card) { c.Latent = 63 },
 		"clock_s":                     func(c *Card) { c.Clock = 3 },

@@ -77,7 +77,7 @@ func TestContinuedRefuses(t *testing.T) {
 		{"another dimension", *file, clip, Config{Latent: 3}, "the training needs 3 latents, but the model to continue has 2"},
 		{"a lesser posterior", *file, clip, Config{Posterior: network.Diagonal}, "leave the posterior out"},
 		{"another architecture", foreign, clip, Config{}, "pretrain did not write"},
-		{"a broken weight", broken, clip, Config{}, `"seed.bias" holds a number that is not finite`},
+		{"a broken weight", broken, clip, Config{}, `"seed.bias" has a number that is not finite`},
 		{"no decoder", blind, clip, Config{}, "no decoder"},
 	} {
 		test.Tau = 1
