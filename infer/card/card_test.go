@@ -244,7 +244,7 @@ func TestTensors(t *testing.T) {
 		}
 	}
 	lying := &Graph{Tensors: []Tensor{{"w", []int{3}, []float32{1, 2}}}}
-	if _, err := Tensors(lying.Marshal(nil)); err == nil || !strings.Contains(err.Error(), `"w" holds 8 bytes`) {
+	if _, err := Tensors(lying.Marshal(nil)); err == nil || !strings.Contains(err.Error(), `"w" has 8 bytes`) {
 		t.Errorf("a constant that is shorter than its shape: %v", err)
 	}
 	huge := &Graph{Tensors: []Tensor{{"w", []int{1 << 20, 1 << 20}, nil}}}
@@ -285,7 +285,7 @@ func TestObjects(t *testing.T) {
 		"objects.scale: found 1e+09":  func(c *Card) { c.Objects.Scale = 1e9 },
 		"with high above low":         func(c *Card) { c.Objects.High = -5 },
 		"finite numbers":              func(c *Card) { c.Objects.High = math.Inf(1) },
-		"at most 62 beside":           func(c *Card) { c.Latent = 63 },
+		"at most 62 in addition":      func(c *Card) { c.Latent = 63 },
 		"clock_s":                     func(c *Card) { c.Clock = 3 },
 		"preprocess: found 0 steps":   func(c *Card) { c.Objects = nil },
 	} {
