@@ -66,7 +66,7 @@ func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filte
 		for b := range n.sd[i] {
 			n.sd[i][b] = max(n.sd[i][b], .3*.35/s) // rounding to whole grey values adds noise
 			if i > 0 && with == laplace {
-				n.sd[i][b] = min(n.sd[i][b], 3*n.sd[0][b]*scales[0]/s) // moving objects are not noise, so the sd is at most three times that of white noise
+				n.sd[i][b] = min(n.sd[i][b], 3*n.sd[0][b]*scales[0]/s) // moving objects are not noise, so the sd is at most three times the sd of white noise
 			}
 		}
 	}

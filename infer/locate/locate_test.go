@@ -131,8 +131,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestNothing: in pure noise, the number of maxima above the threshold u is that of a Gaussian field, (1/2s²) (2π)^(-3/2) u exp(-u²/2) per pixel, to within a
-// half. The discrete picture has fewer maxima than the field.
+// TestNothing: in pure noise, the number of maxima above the threshold u is the number for a Gaussian field, (1/2s²) (2π)^(-3/2) u exp(-u²/2) per pixel, to
+// within a half. The discrete picture has fewer maxima than the field.
 func TestNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	d := drawn{h: 256, w: 256, sd: 1.4, gain: 1, background: 20}

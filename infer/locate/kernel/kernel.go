@@ -77,7 +77,7 @@ const MostReach = 128
 type Filter struct {
 	In, Out    Picture
 	taps, line []float32 // taps from the centre outwards; line is scratch
-	found      []int32   // maxima, of which no two touch
+	found      []int32   // maxima; no two touch
 }
 
 // NewFilter returns a filter with at most MostReach + 1 taps, from the centre outwards. The picture's sides must be longer.
