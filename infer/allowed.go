@@ -12,22 +12,22 @@ import (
 // operator lists the inputs, outputs and attributes that a kind of node may have. OpenCV 4.6 does not check everything that it trusts,
 // so a form that is missing here is refused.
 type operator struct {
-	inputs     string // names, each with the mark of its role: see role
+	inputs     string // name and mark of each input: see role
 	attributes map[string]rule
 	outputs    int // maximum; 0 means 1
 	infer      func(c *call) ([][]int, error)
 }
 
-// role describes one input of an operator. operator.inputs writes a role as a name and a mark. No mark: the input depends on the graph's
-// input. *: a float32 constant. #: an int64 constant. ~: a float32 constant, or a value that depends on the graph's input.
-// A trailing ? marks an optional input. ... stands behind a name that takes up to maxInputs inputs.
+// role describes one input of an operator. operator.inputs writes a role as a name and a mark. No mark: the input depends on the graph's input. *: a float32
+// constant. #: an int64 constant. ~: a float32 constant, or a value that depends on the graph's input. A trailing ? marks an optional input. A trailing ...
+// lets the name take up to maxInputs inputs.
 type role struct {
 	name     string
 	mark     byte
 	optional bool
 }
 
-// maxInputs bounds the inputs of a node, and its outputs.
+// maxInputs is the largest number of inputs of a node, and of outputs.
 const maxInputs = 64
 
 func (o *operator) roles() (roles []role, more bool) {
@@ -46,8 +46,8 @@ func (o *operator) roles() (roles []role, more bool) {
 // rule bounds an attribute.
 type rule struct {
 	form      protowire.Number
-	low, high float64 // of each number
-	count     int     // of integers; 0 allows any count up to maxInputs
+	low, high float64 // bounds on each number
+	count     int     // number of integers; 0 allows any number up to maxInputs
 	words     []string
 }
 
@@ -70,7 +70,7 @@ func with(a, b map[string]rule) map[string]rule {
 // check compares an attribute with its rule.
 func (r rule) check(a attribute) error {
 	if a.form != r.form {
-		return fmt.Errorf("is given in the form %d, expected %d", a.form, r.form)
+		return fmt.Errorf("found an attribute of type %d, expected type %d", a.form, r.form)
 	}
 	switch {
 	case r.form == formText && !slices.Contains(r.words, a.text):
@@ -90,7 +90,7 @@ func (r rule) check(a attribute) error {
 
 const maxFloat = math.MaxFloat32
 
-// Attributes that several operators share.
+// Rules for attributes that several operators share.
 var (
 	itself   = word("NOTSET", "SAME_UPPER", "VALID")
 	axis     = integer(-maxRank, maxRank-1)
@@ -103,7 +103,7 @@ var (
 	reducing = map[string]rule{"axes": axes, "keepdims": yesOrNo}
 )
 
-// allowed lists the operators of ONNX's own domain that a graph may hold. docs/reference/models.md lists them too; a test compares both.
+// allowed lists the operators of ONNX's own domain that a graph may contain. docs/reference/models.md has the same list; a test compares the two.
 var allowed = map[string]operator{
 	"Abs": each1, "Ceil": each1, "Exp": each1, "Floor": each1, "HardSwish": each1, "Identity": each1, "Log": each1, "Neg": each1,
 	"Relu": each1, "Sigmoid": each1, "Softplus": each1, "Sqrt": each1, "Tanh": each1,

@@ -15,8 +15,8 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// clocked is a model file whose encoder gives mean = 2 Σ pixels + 3t and log sd = -t, from inputs of these names, of which the first
-// is a picture of 1×2 and any other a number; seconds are the card's clock_s.
+// clocked returns a model file whose encoder computes mean = 2 Σ pixels + 3t and log sd = -t. names are the inputs: first a picture of 1×2, then numbers.
+// seconds is the card's clock_s.
 func clocked(t testing.TB, seconds float64, names ...string) []byte {
 	t.Helper()
 	in := card.Input{Channels: 1, Height: 1, Width: 2}
@@ -42,7 +42,7 @@ func clocked(t testing.TB, seconds float64, names ...string) []byte {
 	return data
 }
 
-// at is a picture of ones, seconds after 5 s, in a trajectory.
+// at returns a picture of ones at the time 5 s + seconds, in a trajectory.
 func at(t testing.TB, seconds float64, trajectory uint64) *frame.Frame {
 	t.Helper()
 	m := gocv.NewMatWithSizeFromScalar(gocv.NewScalar(1, 0, 0, 0), 1, 2, gocv.MatTypeCV32FC1)
@@ -51,7 +51,7 @@ func at(t testing.TB, seconds float64, trajectory uint64) *frame.Frame {
 	return f
 }
 
-// The clock runs from each trajectory's first frame and stands at clock_s; a frame before the first is none of the past.
+// TestClock: the clock starts at each trajectory's first frame and stops at clock_s. A frame earlier than the first has the time 0.
 func TestClock(t *testing.T) {
 	m, err := infer.Parse("clock.onnx", clocked(t, 10, "x", "t"))
 	if err != nil {
@@ -83,11 +83,11 @@ func TestClockContradicts(t *testing.T) {
 		names   []string
 		want    string
 	}{
-		{0, []string{"x", "t"}, `inputs are ["x" "t"], the card has no clock_s`},
-		{10, []string{"x"}, `inputs are ["x"], the card's clock_s: 10 wants a picture and then "t"`},
-		{10, []string{"t"}, `inputs are ["t"], the card's clock_s`},
-		{10, []string{"x", "time"}, `inputs are ["x" "time"], the card's clock_s`},
-		{10, []string{"x", "t", "u"}, `inputs are ["x" "t" "u"], the card's clock_s`},
+		{0, []string{"x", "t"}, `inputs are ["x" "t"], but a card without clock_s`},
+		{10, []string{"x"}, `inputs are ["x"], but the card's clock_s: 10 needs a picture followed by "t"`},
+		{10, []string{"t"}, `inputs are ["t"], but the card's clock_s`},
+		{10, []string{"x", "time"}, `inputs are ["x" "time"], but the card's clock_s`},
+		{10, []string{"x", "t", "u"}, `inputs are ["x" "t" "u"], but the card's clock_s`},
 	} {
 		_, err := infer.Parse("clock.onnx", clocked(t, c.seconds, c.names...))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "clock.onnx") {

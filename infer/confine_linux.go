@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confine bounds the memory and processor time that this process may still take. Beyond the memory limit OpenCV returns an error and Go
-// ends the process. Beyond the time limit the system ends the process.
+// confine limits the further memory and processor time of this process. Beyond the memory limit OpenCV returns an error, or the Go runtime ends the process.
+// Beyond the time limit the operating system ends the process.
 func confine() error {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -26,7 +26,7 @@ func confine() error {
 		unix.RLIMIT_CORE: 0,
 	} {
 		if err := unix.Setrlimit(kind, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
-			return fmt.Errorf("its limits: %w", err)
+			return fmt.Errorf("set the limits of the trial process: %w", err)
 		}
 	}
 	return nil

@@ -7,21 +7,21 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Values of DataType in onnx.proto3, for the types of constants that this package reads.
+// DataType values of onnx.proto3 for the constants that this package reads.
 const (
 	typeFloat = 1
 	typeInt64 = 7
 )
 
-// maxRead bounds the numbers read from a constant. No shape, slice or scale has more.
+// maxRead is the largest number of values read from a constant. No shape, slice or scale has more.
 const maxRead = 64
 
-// constant holds the part of a constant that the check of its readers needs.
+// constant holds the parts of a constant that are needed to check the nodes that read it.
 type constant struct {
 	kind     int64
 	shape    []int
-	integers []int64   // of an int64 constant of at most maxRead numbers
-	floats   []float32 // of a float32 constant of at most maxRead numbers
+	integers []int64   // the first maxRead numbers of an int64 constant
+	floats   []float32 // the first maxRead numbers of a float32 constant
 }
 
 // readConstant reads a TensorProto that checkTensor has accepted.
@@ -68,7 +68,7 @@ func (c *constant) raw(b []byte) {
 	}
 }
 
-// loose reads float32 numbers stored one by one, or packed.
+// loose reads float32 numbers of the field float_data, stored one by one or packed.
 func (c *constant) loose(tensor []byte) {
 	for len(tensor) > 0 && len(c.floats) < maxRead {
 		field, kind, n := protowire.ConsumeTag(tensor)
@@ -90,7 +90,7 @@ func (c *constant) loose(tensor []byte) {
 	}
 }
 
-// count returns the number of values of a shape, or maxElements + 1 if it is larger than maxElements.
+// count returns the number of values in a shape, at most maxElements + 1.
 func count(shape []int) int64 {
 	size := int64(1)
 	for _, d := range shape {

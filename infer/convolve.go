@@ -10,11 +10,11 @@ import "C"
 
 import "unsafe"
 
-// widest returns the number of floats in this processor's vectors, among the widths that have a kernel.
+// widest returns the number of floats per vector in the widest kernel that this processor can run.
 func widest() int { return int(C.ds_lanes()) }
 
-// packed orders a convolution's weights (outputs × inputs × rows × columns) for convolve.h: per place of the kernel and per input,
-// lanes outputs side by side. Zeros fill the last outputs.
+// packed reorders a convolution's weights (outputs × inputs × rows × columns) for convolve.h. Groups of `lanes` outputs lie side by side for each position in
+// the kernel and each input. Zeros fill the last group.
 func packed(weights []float32, out, in, kernel, lanes int) []float32 {
 	area := kernel * kernel
 	to := make([]float32, filled(out, lanes)*in*area)
@@ -29,7 +29,7 @@ func packed(weights []float32, out, in, kernel, lanes int) []float32 {
 	return to
 }
 
-// filled returns n, rounded up to a multiple of size.
+// filled rounds n up to a multiple of size.
 func filled(n, size int) int { return (n + size - 1) / size * size }
 
 // mapSize returns the number of floats in a map. As in convolve.h, rows are rounded up to a multiple of 2 and columns to a multiple of 8.
@@ -37,7 +37,7 @@ func mapSize(channels, rows, cols, border int) int {
 	return (filled(rows, 2) + 2*border) * (filled(cols, 8) + 2*border) * channels
 }
 
-// maps holds the maps between the layers of a trunk, for one encoder. They belong to one goroutine.
+// maps holds one encoder's feature maps between the layers of a trunk. It belongs to one goroutine.
 type maps struct {
 	trunk  *trunk
 	layers [][]float32 // the input of each layer, then the output of the last
@@ -53,7 +53,7 @@ func (t *trunk) maps() *maps {
 	return m
 }
 
-// forward runs the trunk on picture and writes features. Both are channels × rows × columns: of the first layer's input and of t.output.
+// forward runs the trunk on picture and writes features. Both are channels × rows × columns, with the sizes of the first layer's input and of t.output.
 func (m *maps) forward(picture, features []float32) {
 	t, first, out := m.trunk, &m.trunk.layers[0], m.trunk.output()
 	C.ds_enter(pointer(picture), C.int(first.in), C.int(first.rows), C.int(first.cols), C.int(first.kernel/2), pointer(m.layers[0]))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestTheAllowedOperatorsAreDocumented: docs/reference/models.md lists each operator that is run as the list here has it, and no other.
+// TestTheAllowedOperatorsAreDocumented: docs/reference/models.md lists exactly the allowed operators, with their rules.
 func TestTheAllowedOperatorsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../docs/reference/models.md")
 	if err != nil {
@@ -20,7 +20,7 @@ func TestTheAllowedOperatorsAreDocumented(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("docs/reference/models.md has no table of operators")
 	}
-	var rules, want []string // operators of the same rules share a row
+	var rules, want []string // operators with the same rules share a row
 	names := map[string][]string{}
 	for _, name := range strings.Split(allowedNames(), ", ") {
 		rule := fmt.Sprintf("%s | %s", allowed[name].inputs, described(allowed[name].attributes))
@@ -37,7 +37,7 @@ func TestTheAllowedOperatorsAreDocumented(t *testing.T) {
 	}
 }
 
-// described writes rules as the page has them.
+// described formats rules as on the page.
 func described(rules map[string]rule) string {
 	var parts []string
 	for name, r := range rules {
@@ -74,7 +74,7 @@ func (r rule) described() string {
 	return "each " + between
 }
 
-// name is what a rule of axes means.
+// name returns the description of a rule for axes.
 func name(r rule) string {
 	if r.low == -maxRank && r.high == maxRank-1 {
 		return "an axis, from the end below 0"

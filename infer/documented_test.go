@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTheDocumentedCardIsRead: the model card that docs/reference/models.md shows is one that Load takes.
+// TestTheDocumentedCardIsRead: Load accepts the model card in docs/reference/models.md.
 func TestTheDocumentedCardIsRead(t *testing.T) {
 	page, err := os.ReadFile("../docs/reference/models.md")
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"driftscope/infer/card"
 )
 
-// graph holds the nodes of an ONNX file and the picture they read, to take the first nodes off. Field numbers follow onnx.proto3.
+// graph holds the nodes of an ONNX file and the picture that they read, so that the first nodes can be split off. Field numbers follow onnx.proto3.
 type graph struct {
 	nodes    []*node
 	outputs  []string
 	inputs   []string          // without constants
-	shapes   [][]int           // declared shapes of inputs; an open size is 0, and a shape is nil unless its type is float32
-	picture  string            // the first input
-	shape    []int             // the first of shapes
-	tensors  map[string][]byte // the constants
+	shapes   [][]int           // declared shapes of inputs, with 0 for a dynamic dimension; nil for an input that is not float32
+	picture  string            // name of the first input
+	shape    []int             // shape of the first input
+	tensors  map[string][]byte // constants by name
 	reads    map[string]int    // number of reads of each value by nodes
 	defined  map[string]int    // number of definitions of each value, by an input, a constant or a node
 	constant map[string]bool
@@ -29,20 +29,20 @@ type node struct {
 	op, domain      string
 	inputs, outputs []string
 	attributes      map[string]attribute
-	order           []string // of the attributes
-	taken           bool     // by the trunk
+	order           []string // names of the attributes, in file order
+	taken           bool     // the trunk contains the node
 }
 
-// attribute holds a node's attribute in the one form that the file uses.
+// attribute holds the value of a node's attribute, in the type that the file uses.
 type attribute struct {
-	form   protowire.Number // the field that holds the attribute
+	form   protowire.Number // field number of the value
 	ints   []int64
 	float  float32
 	text   string
 	tensor []byte
 }
 
-// Forms of an attribute that this package reads.
+// Attribute fields that this package reads.
 const (
 	formFloat  protowire.Number = 2
 	formInt    protowire.Number = 3
@@ -113,7 +113,7 @@ func (g *graph) read(message value) error {
 		case 5:
 			name, a, err := readAttribute(v.bytes)
 			if _, twice := n.attributes[name]; twice {
-				return errors.New("an attribute that is given twice")
+				return errors.New("a node has two attributes of the same name")
 			}
 			n.attributes[name], n.order = a, append(n.order, name)
 			return err
@@ -124,14 +124,14 @@ func (g *graph) read(message value) error {
 	})
 }
 
-// readAttribute refuses an attribute given in two forms: OpenCV would silently take one of them.
+// readAttribute refuses an attribute with values of two types, because OpenCV would silently use one of them.
 func readAttribute(message []byte) (name string, a attribute, err error) {
 	err = fields(message, func(field protowire.Number, v value) error {
 		switch field {
 		case 1:
 			name = string(v.bytes)
 			return nil
-		case 13, 20: // an attribute's doc string, and its form once more
+		case 13, 20: // the doc string, and the declared type
 			return nil
 		case formInt:
 			a.ints = []int64{v.integer}
@@ -146,7 +146,7 @@ func readAttribute(message []byte) (name string, a attribute, err error) {
 			}
 		}
 		if a.form != 0 && a.form != field {
-			return errors.New("an attribute in two forms")
+			return errors.New("an attribute has values of two types")
 		}
 		a.form = field
 		return nil
@@ -177,7 +177,7 @@ func float(message []byte, number protowire.Number) float32 {
 	return f
 }
 
-// declaredShape returns a float32 tensor's shape, or nil for any other value. An open size is 0.
+// declaredShape returns a float32 tensor's shape, or nil for any other value. A dynamic dimension is 0.
 func declaredShape(message []byte) (shape []int) {
 	kind := int64(0)
 	_ = inside(message, []protowire.Number{2, 1, 1}, func(v value) { kind = v.integer }) // checkStructure has reported every error
@@ -192,7 +192,7 @@ func declaredShape(message []byte) (shape []int) {
 	return shape
 }
 
-// inside calls f for every field at the end of path.
+// inside follows path through nested messages and calls f for every field at its end.
 func inside(message []byte, path []protowire.Number, f func(value)) error {
 	return fields(message, func(field protowire.Number, v value) error {
 		if field != path[0] {
@@ -206,7 +206,8 @@ func inside(message []byte, path []protowire.Number, f func(value)) error {
 	})
 }
 
-// next returns the only reader of a value, if the value is its first input and no output of the graph and it has one output. Else nil.
+// next returns the only node that reads a value, or nil. The value must be the node's first input and not an output of the graph, and the node must have
+// exactly one output.
 func (g *graph) next(name string) *node {
 	if g.reads[name] != 1 || slices.Contains(g.outputs, name) {
 		return nil
@@ -218,7 +219,7 @@ func (g *graph) next(name string) *node {
 	return g.nodes[i]
 }
 
-// convolves reports whether a convolution is left.
+// convolves reports whether a convolution remains outside the trunk.
 func (g *graph) convolves() bool {
 	return slices.ContainsFunc(g.nodes, func(n *node) bool { return n.op == "Conv" && !n.taken })
 }
@@ -244,10 +245,10 @@ func (n *node) isOrNone(name string, want ...int64) bool {
 	return !given || n.is(name, want...)
 }
 
-// without returns the file without the nodes of the trunk, their constants and the metadata. Its input is the value name, of the given
-// shape, instead of the picture. The remaining nodes already read that name.
+// without returns the file without the trunk's nodes, their constants and the metadata. Instead of the picture, its input is the value `name` of the given
+// shape. The remaining nodes already read this value.
 func (g *graph) without(onnx []byte, name string, shape []int) []byte {
-	gone, left := map[string]bool{}, map[string]bool{} // values that the trunk reads or makes; values that other nodes read
+	gone, left := map[string]bool{}, map[string]bool{} // values that the trunk reads or computes; values that other nodes read
 	for _, n := range g.nodes {
 		for _, input := range n.inputs {
 			if n.taken {
@@ -292,7 +293,7 @@ func (g *graph) without(onnx []byte, name string, shape []int) []byte {
 	})
 }
 
-// rewrite copies a message. f returns the new content of a field of bytes, or drops the field.
+// rewrite copies a message. f returns the new content of a length-delimited field, or false to drop the field.
 func rewrite(message []byte, f func(field protowire.Number, bytes []byte) ([]byte, bool)) (out []byte) {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeField(message)

@@ -7,7 +7,7 @@ import (
 	"driftscope/infer/card"
 )
 
-// graph writes ONNX graphs for tests; every node reads the last one unless told otherwise.
+// graph builds ONNX graphs for tests. By default, every node reads the value before it.
 type graph struct {
 	card.Graph
 	last string
@@ -27,7 +27,7 @@ func (g *graph) tensor(data []float32, shape ...int) string {
 	return name
 }
 
-// node appends op, which reads the last value and inputs, and makes out the last value.
+// node appends the operator op, which reads the last value and inputs. out becomes the last value.
 func (g *graph) node(op, out string, inputs []string, attrs ...card.Attr) {
 	g.Nodes = append(g.Nodes, card.Node{Op: op, Inputs: append([]string{g.last}, inputs...), Outputs: []string{out}, Attrs: attrs})
 	g.last = out
@@ -35,13 +35,13 @@ func (g *graph) node(op, out string, inputs []string, attrs ...card.Attr) {
 
 func (g *graph) flatten(out string) { g.node("Flatten", out, nil, card.Attr{Name: "axis", Value: 1}) }
 
-// gemm is out = w·last + b with w of len(b) rows.
+// gemm appends out = w·last + b, where w has len(b) rows.
 func (g *graph) gemm(out string, w, b []float32) {
 	rows := len(b)
 	g.node("Gemm", out, []string{g.tensor(w, rows, len(w)/rows), g.tensor(b, rows)}, card.Attr{Name: "transB", Value: 1})
 }
 
-// conv is a 5x5 convolution with padding 2.
+// conv appends a 5x5 convolution with padding 2.
 func (g *graph) conv(out string, w, b []float32) {
 	in := len(w) / len(b) / 25
 	g.node("Conv", out, []string{g.tensor(w, len(b), in, 5, 5), g.tensor(b, len(b))},
@@ -68,7 +68,7 @@ func (g *graph) double(out string) {
 		card.Attr{Name: "nearest_mode", Value: "floor"})
 }
 
-// random gives n weights of about 1/scale.
+// random returns n weights of magnitude about 1/scale.
 func (g *graph) random(n int, scale float32) []float32 {
 	w := make([]float32, n)
 	for i := range w {
@@ -82,7 +82,7 @@ func (g *graph) outputs(v ...card.Value) *card.Graph {
 	return &g.Graph
 }
 
-// linearEncoder gives means M x + m and log sds L x + l of the flattened picture; weights has 2d rows, M above L.
+// linearEncoder returns an encoder with means M x + m and log sds L x + l of the flattened picture x. weights has 2d rows, M above L.
 func linearEncoder(in card.Input, weights, biases []float32) *card.Graph {
 	d, size := len(biases)/2, in.Channels*in.Height*in.Width
 	g := newGraph("x", 1, in.Channels, in.Height, in.Width)
@@ -93,7 +93,7 @@ func linearEncoder(in card.Input, weights, biases []float32) *card.Graph {
 	return g.outputs(card.Value{Name: "mean", Shape: []int{1, d}}, card.Value{Name: "log_sd", Shape: []int{1, d}})
 }
 
-// linearDecoder gives the picture sigmoid(w z + b).
+// linearDecoder returns a decoder with the picture sigmoid(w z + b).
 func linearDecoder(in card.Input, d int, w, b []float32) *card.Graph {
 	g := newGraph("z", 1, d)
 	g.gemm("flat", w, b)
@@ -102,7 +102,7 @@ func linearDecoder(in card.Input, d int, w, b []float32) *card.Graph {
 	return g.outputs(card.Value{Name: "x", Shape: []int{1, in.Channels, in.Height, in.Width}})
 }
 
-// paperEncoder has the shape of the paper's table, on 64x64 pixels of so many channels, with random weights.
+// paperEncoder returns the encoder of the paper's table with random weights, for 64x64 pixels with this number of channels.
 func paperEncoder(colours, d int) *card.Graph {
 	g := newGraph("x", 1, colours, 64, 64)
 	channels := []int{colours, 8, 16, 32, 64}
@@ -121,7 +121,7 @@ func paperEncoder(colours, d int) *card.Graph {
 	return g.outputs(card.Value{Name: "mean", Shape: []int{1, d}}, card.Value{Name: "log_sd", Shape: []int{1, d}})
 }
 
-// paperDecoder has three upsamplings, as the paper's published code.
+// paperDecoder returns a decoder with three upsamplings, as in the paper's published code.
 func paperDecoder(d int) *card.Graph {
 	g := newGraph("z", 1, d)
 	g.gemm("seed", g.random(4096*d, 1), g.random(4096, 1))
@@ -141,7 +141,7 @@ func paperDecoder(d int) *card.Graph {
 	return g.outputs(card.Value{Name: "x", Shape: []int{1, 3, 64, 64}})
 }
 
-// cardFor is a valid card for the given input and latent dimension.
+// cardFor returns a valid card for the given input and latent dimension.
 func cardFor(in card.Input, d int) *card.Card {
 	c := &card.Card{
 		Version: card.Version, Input: in, Latent: d, DT: 0.01, Seconds: 1,

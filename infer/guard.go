@@ -20,20 +20,19 @@ import (
 // maxMessage bounds the text kept from an OpenCV exception, in bytes.
 const maxMessage = 300
 
-// threads is held for reading while OpenCV runs a graph. OpenCV destroys its threads when their number changes. If a call still uses
-// them, the process ends.
+// threads is read-locked while OpenCV runs a graph. OpenCV destroys its threads when their number changes, and the process crashes if a call still uses them.
 var threads sync.RWMutex
 
-// SetThreads sets the number of OpenCV threads per call, for the whole process. 1 keeps every call on its caller's thread. It waits for
-// running graphs, but not for other calls into OpenCV, so call it before frames flow.
+// SetThreads sets the number of OpenCV threads per call, for the whole process. With 1, every call runs on its caller's thread. SetThreads waits for running
+// graphs, but not for other calls into OpenCV, so call it before the first frame.
 func SetThreads(n int) {
 	threads.Lock()
 	defer threads.Unlock()
 	C.ds_threads(C.int(n))
 }
 
-// network is one ONNX graph ready to run, in our own binding: gocv's Net lets OpenCV's exceptions end the process, and its
-// ForwardLayers leaks the names and the list of outputs at every call. A network belongs to one goroutine.
+// network is one ONNX graph that is ready to run. It uses our own binding, because an OpenCV exception in gocv's Net ends the process and gocv's ForwardLayers
+// leaks the names and the list of outputs at every call. A network belongs to one goroutine.
 type network struct {
 	c       *C.ds_net
 	buffers buffers // in C's memory
@@ -42,21 +41,21 @@ type network struct {
 // runner is a graph ready to run. It belongs to one goroutine.
 type runner interface {
 	memory() *buffers
-	forward() error // from the inputs to the outputs
+	forward() error // computes the outputs from the inputs
 	close()
 }
 
 // buffers are a graph's inputs and outputs.
 type buffers struct {
-	input   []float32   // row-major; write here, then forward
+	input   []float32   // row-major; write here before the call of forward
 	scalar  *float32    // the second input; nil if the graph has none
 	outputs [][]float32 // overwritten by forward
 }
 
 func (n *network) memory() *buffers { return &n.buffers }
 
-// openNetwork reads onnx and tries it once on zeros, so that a graph OpenCV cannot run is an error here and not later. scalar names the graph's second input,
-// of one value; empty means none. The graph is one that checkStructure and checkOperators have accepted, or a part of it.
+// openNetwork reads onnx and runs it once on zeros, so a graph that OpenCV cannot run is refused here and not later. scalar names the graph's second input, a
+// single value; it is empty if there is none. checkStructure and checkOperators must have accepted the graph, or a larger graph that contains it.
 func openNetwork(onnx []byte, shape []int, scalar string, outputs ...string) (*network, error) {
 	if len(onnx) == 0 {
 		return nil, errors.New("the ONNX graph is empty")

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// killers are models that end a process in which OpenCV 4.6 reads them, each by what the refusal says.
+// killers returns models that crash a process in which OpenCV 4.6 reads them. The keys are parts of the expected errors.
 func killers(t testing.TB) map[string][]byte {
 	t.Helper()
 	both := func(op string, inputs func(g *graph) []string) []byte {
@@ -30,11 +30,11 @@ func killers(t testing.TB) map[string][]byte {
 		"operator Scale":  both("Scale", constants),
 		"operator Shift":  both("Shift", constants),
 		"operator Accum":  both("Accum", constants),
-		`node "sum" (Add): reads values of 1x1x8x8 and 1x1x1x8x8`: deepConstant(t),
+		`node "sum" (Add): reads values of shapes 1x1x8x8 and 1x1x1x8x8`: deepConstant(t),
 	}
 }
 
-// deepConstant is a model whose decoder adds a constant of five sizes to a picture.
+// deepConstant returns a model whose decoder adds a constant of five dimensions to a picture.
 func deepConstant(t testing.TB) []byte {
 	t.Helper()
 	h := newGraph("z", 1, 2)
@@ -54,37 +54,37 @@ func deepConstant(t testing.TB) []byte {
 	return data
 }
 
-// Models that kill are refused before OpenCV sees them, in a line that says what to do; without the list they end the child, and the parent
-// says how.
+// TestKillers: models that crash OpenCV are refused before OpenCV reads them, with one line that says what to do. Without the check they end the child, and the
+// parent reports how.
 func TestKillers(t *testing.T) {
 	for want, data := range killers(t) {
 		_, err := infer.Parse("killer.onnx", data)
 		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("found %v, expected one line with %q", err, want)
 		}
-		for range 10 { // CumSum's axis is whatever lies in memory, and once in some ten suites one that is none too bad
+		for range 10 { // CumSum reads its axis from arbitrary memory; in about one of ten runs of the tests the axis is harmless
 			if err = infer.TryUnchecked(data, time.Minute); err != nil {
 				break
 			}
 		}
-		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), "OpenCV ended the process in which it was tried (") || strings.Contains(err.Error(), "\n") {
+		if !errors.Is(err, infer.ErrGraph) || !strings.Contains(err.Error(), "OpenCV ended the process that tested it (") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s, tried: found %v, expected its process to end", want, err)
 		}
 	}
 }
 
-// Whatever the process does that tries a model, this one says so in a line and goes on.
+// TestTrialsThatGoWrong: whatever the trial process does, this process reports it in one line and continues.
 func TestTrialsThatGoWrong(t *testing.T) {
 	data := written(t, 2, linearEncoder(grey4x4, random(64, 1), make([]float32, 4)), nil)
 	for how, c := range map[string]struct {
 		patience time.Duration
 		want     string
 	}{
-		"spin":   {time.Minute, "ended the process in which it was tried (signal: killed)"}, // after its five seconds of a processor
-		"sleep":  {time.Second, "was not opened and run once in 1 s"},
-		"memory": {time.Minute, "exit status 2: "}, // Go says that it is out of memory, or of addresses
-		"abort":  {time.Minute, "abort"},           // "exit status 2: SIGABRT: abort", or "signal: aborted" where the process was ending already
-		"talk":   {time.Minute, "ended the process in which it was tried"},
+		"spin":   {time.Minute, "ended the process that tested it (signal: killed)"}, // after its five seconds of processor time
+		"sleep":  {time.Second, "could not open and run it once within 1 s"},
+		"memory": {time.Minute, "exit status 2: "}, // the Go runtime reports that memory or address space ran out
+		"abort":  {time.Minute, "abort"},           // "exit status 2: SIGABRT: abort", or "signal: aborted" if the process was already ending
+		"talk":   {time.Minute, "ended the process that tested it"},
 		"end":    {time.Minute, "(exit status 0)"},
 	} {
 		t.Setenv(misbehave, how)
@@ -95,10 +95,10 @@ func TestTrialsThatGoWrong(t *testing.T) {
 	}
 }
 
-// forGraphs names how long TestRandomGraphs goes on, such as 10m; without it, for a few graphs.
+// forGraphs is the environment variable with the duration of TestRandomGraphs, such as 10m. Without it, the test runs a few graphs.
 const forGraphs = "DRIFTSCOPE_GRAPHS"
 
-// TestRandomGraphs: no graph ends this process. What ends the process in which it is tried is refused, and counted here.
+// TestRandomGraphs: no graph ends this process. A graph that ends its trial process is refused, and counted here.
 func TestRandomGraphs(t *testing.T) {
 	suite.Calculation(t)
 	end, folder := time.Now(), t.TempDir()
@@ -122,7 +122,7 @@ func TestRandomGraphs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		last := filepath.Join(folder, "last.onnx") // should this process end
+		last := filepath.Join(folder, "last.onnx") // for inspection, should this process end
 		if err := os.WriteFile(last, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestRandomGraphs(t *testing.T) {
 			runs++
 		case strings.Contains(err.Error(), "\n") || m != nil:
 			t.Errorf("seed %d: more than one line: %v", seed, err)
-		case strings.Contains(err.Error(), "ended the process") || strings.Contains(err.Error(), "was not opened"):
+		case strings.Contains(err.Error(), "ended the process") || strings.Contains(err.Error(), "could not open"):
 			died++
 			t.Logf("seed %d: %v", seed, err)
 		case errors.Is(err, infer.ErrGraph) && strings.Contains(err.Error(), "OpenCV: "):
@@ -147,7 +147,7 @@ func TestRandomGraphs(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d graphs: %d run, %d refused before, %d by OpenCV, %d ended the process that tried them; %d were read without one", seed, runs, refused, threw, died, without); runs == 0 || refused+threw == 0 || without == 0 {
-		t.Error("expected some that run and some that are refused: nothing was tried")
+	if t.Logf("%d graphs: %d run, %d refused before the trial, %d refused by OpenCV, %d ended the trial process; %d were read without a trial", seed, runs, refused, threw, died, without); runs == 0 || refused+threw == 0 || without == 0 {
+		t.Error("expected some graphs that run, some that are refused and some without a trial")
 	}
 }

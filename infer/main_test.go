@@ -9,13 +9,13 @@ import (
 	"driftscope/internal/suite"
 )
 
-// loadAndExit names the model that the test binary only loads when it runs as a child: see TestLoadIsQuiet.
+// loadAndExit is the environment variable with the path of a model. The test binary then loads the model and exits: see TestLoadIsQuiet.
 const loadAndExit = "DRIFTSCOPE_TEST_LOAD"
 
-// misbehave names what a process that tries a model does instead.
+// misbehave is the environment variable with the misbehaviour that a trial process shows instead of the trial.
 const misbehave = "DRIFTSCOPE_TEST_TRIAL"
 
-// TestMain: started to try a model, the test's own binary is that child.
+// TestMain runs a trial if the test's own binary was started as a trial process.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == infer.TrialCommand {
 		try := infer.TrialProcess

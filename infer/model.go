@@ -1,6 +1,6 @@
-// Package infer runs trained encoders and decoders from ONNX files. OpenCV's DNN module runs them, except for an encoder's first
-// convolutions (trunk) and the vector layers behind them (readout), which run in our own code. A model file carries its card, which
-// says how to prepare pictures. An ONNX encoder trained elsewhere has a model card in YAML beside it.
+// Package infer runs trained encoders and decoders from ONNX files. OpenCV's DNN module runs them, except for an encoder's first convolutions (trunk) and the
+// vector layers after them (readout), which run in our own code. A model file contains a card, which describes how to prepare pictures. An ONNX encoder trained
+// elsewhere has its card in a YAML file beside it.
 package infer
 
 import (
@@ -22,14 +22,14 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Bounds on a model card in YAML. The parser's time grows quadratically with most of its input.
+// Bounds on a model card in YAML. For most kinds of input the parser's time grows quadratically with the size.
 const (
 	maxCardFile  = 64 << 10 // bytes
-	maxCardDepth = 16       // nesting of brackets, and of dashes on a line
+	maxCardDepth = 16       // nesting of brackets, and number of dashes on one line
 )
 
-// Names of a model's outputs and of its second input, the clock. A foreign encoder may have one output of 2d values instead: the means,
-// then the log sds.
+// Names of a model's outputs and of its second input, the clock. A foreign encoder may instead have one output of 2d values: the means, followed by the
+// logarithms of the standard deviations.
 const (
 	inputTime     = "t"
 	outputMean    = "mean"
@@ -37,7 +37,7 @@ const (
 	outputPicture = "x"
 )
 
-// Model is a checked model file. A build with OpenCV has also run it once. It is immutable: any number of goroutines may call NewEncoder.
+// Model is a checked model file. A build with OpenCV has also run it once. A Model is immutable, so any number of goroutines may call NewEncoder.
 type Model struct {
 	Card   card.Card
 	Digest string // SHA-256 of the model file, hexadecimal
@@ -47,8 +47,8 @@ type Model struct {
 	kernels
 }
 
-// Load reads the model file at path. An ONNX file without a card takes its card from the YAML file beside it: encoder.yaml for
-// encoder.onnx. Load returns an error with the reason if the file is torn, contradicts its card, or OpenCV cannot run it.
+// Load reads the model file at path. An ONNX file without a card takes its card from the YAML file beside it: encoder.yaml for encoder.onnx. Load returns an
+// error if the file is incomplete or contradicts its card, or if OpenCV cannot run it.
 func Load(path string) (*Model, error) {
 	data, err := readFile(path, card.MaxFile)
 	if errors.Is(err, os.ErrNotExist) {
@@ -76,8 +76,8 @@ func Load(path string) (*Model, error) {
 	return build(path, data, &card.File{Card: *c, Encoder: data})
 }
 
-// Parse reads a model file from memory. Errors call the file name. If the file has no card, the error wraps card.ErrNoCard.
-// The model keeps data.
+// Parse reads a model file from memory. Errors call the file `name`. If the file has no card, the error wraps card.ErrNoCard. The model refers to data, so the
+// caller must not change it.
 func Parse(name string, data []byte) (*Model, error) {
 	file, err := card.Read(data)
 	if errors.Is(err, card.ErrNoCard) {
@@ -90,7 +90,7 @@ func Parse(name string, data []byte) (*Model, error) {
 	return build(name, data, file)
 }
 
-// build checks both graphs against the card and runs them once. A foreign graph runs in a child process first.
+// build checks both graphs against the card and runs each once. A foreign graph first runs in a child process.
 func build(name string, data []byte, file *card.File) (*Model, error) {
 	digest := sha256.Sum256(data)
 	m := &Model{
@@ -106,7 +106,7 @@ func build(name string, data []byte, file *card.File) (*Model, error) {
 	return m, nil
 }
 
-// graphError reports a refused graph, with the text of the error inside.
+// graphError reports a refused graph. Its text is the text of the wrapped error.
 type graphError struct{ error }
 
 func (e graphError) Unwrap() error { return e.error }
@@ -114,7 +114,7 @@ func (e graphError) Unwrap() error { return e.error }
 // Is matches ErrGraph and console.ErrFailed: the failure is not a mistake of the user, because this file would have ended the process.
 func (e graphError) Is(target error) bool { return target == ErrGraph || target == console.ErrFailed }
 
-// check compares both graphs with the list of allowed operators, at the card's sizes. It does not call OpenCV.
+// check compares both graphs with the list of allowed operators, using the card's sizes. It does not call OpenCV.
 func (m *Model) check() error {
 	in, d := m.Card.Input, m.Card.Latent
 	second, err := m.second()
@@ -153,12 +153,12 @@ func (m *Model) second() (string, error) {
 	case seconds > 0 && len(names) == 2 && names[1] == inputTime:
 		return inputTime, nil
 	case seconds > 0:
-		return "", fmt.Errorf("the encoder's inputs are %q, the card's clock_s: %g wants a picture and then %q: correct the card", names, seconds, inputTime)
+		return "", fmt.Errorf("the encoder's inputs are %q, but the card's clock_s: %g needs a picture followed by %q: correct the card", names, seconds, inputTime)
 	}
-	return "", fmt.Errorf("the encoder's inputs are %q, the card has no clock_s and wants a picture alone: correct the card", names)
+	return "", fmt.Errorf("the encoder's inputs are %q, but a card without clock_s needs a picture as the only input: correct the card", names)
 }
 
-// checkGraphs compares a graph with inputs of these shapes with the list of allowed operators.
+// checkGraphs compares a graph with the list of allowed operators, for inputs of these shapes.
 func checkGraphs(onnx []byte, inputs ...[]int) error {
 	if err := checkStructure(onnx); err != nil {
 		return err
@@ -181,14 +181,14 @@ func readFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("%s: the file has %d bytes, at most %d are read: give the right file", path, info.Size(), limit)
+		return nil, fmt.Errorf("%s: the file has %d bytes, at most %d expected: give the right file", path, info.Size(), limit)
 	}
-	data := make([]byte, info.Size()) // one allocation: growing takes twice as much
+	data := make([]byte, info.Size()) // one allocation, because a growing buffer needs twice the memory
 	switch _, err := io.ReadFull(f, data); {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("%s: the file became shorter while it was read: copy it again", path)
 	case err != nil:
-		return nil, fmt.Errorf("%w: give the file itself", err) // err names the path
+		return nil, fmt.Errorf("%w: give the path of a file", err) // err names the path
 	}
 	if len(data) == 0 {
 		return nil, fmt.Errorf("%s: the file is empty: export or copy it again", path)
@@ -205,7 +205,7 @@ func readCard(text []byte) (*card.Card, error) {
 		}
 		switch t.Type {
 		case token.AnchorType, token.AliasType:
-			return nil, fmt.Errorf("line %d: anchors and aliases are not read: write the values out", line)
+			return nil, fmt.Errorf("line %d: anchors and aliases are not supported: write the values out", line)
 		case token.SequenceStartType, token.MappingStartType:
 			brackets++
 		case token.SequenceEndType, token.MappingEndType:
@@ -227,7 +227,7 @@ func readCard(text []byte) (*card.Card, error) {
 	return &c, nil
 }
 
-// withLines prefixes each error with the line of its key.
+// withLines prefixes each error with the line number of its key.
 func withLines(err error, text string) error {
 	var found []string
 	for wrong := range strings.Lines(err.Error()) {

@@ -19,12 +19,12 @@ import (
 
 var grey4x4 = card.Input{Channels: 1, Height: 4, Width: 4}
 
-// plain is an ONNX encoder without a card.
+// plain returns an ONNX encoder without a card.
 func plain(d int) []byte {
 	return linearEncoder(grey4x4, random(2*d*16, 1), make([]float32, 2*d)).Marshal(nil)
 }
 
-// written is a model file with cardFor(grey4x4, d) whatever the graphs say.
+// written returns a model file with the card cardFor(grey4x4, d), even if the graphs contradict it.
 func written(t testing.TB, d int, encoder, decoder *card.Graph) []byte {
 	t.Helper()
 	data, err := card.Write(cardFor(grey4x4, d), encoder, decoder)
@@ -74,7 +74,7 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if beside.Card.DT != 0.02 || beside.Card.SD[1] != 3 || beside.Card.Preprocess[0].Kind != "normalise" {
-		t.Errorf("found card %+v, expected what the YAML says", beside.Card)
+		t.Errorf("found card %+v, expected the card of the YAML file", beside.Card)
 	}
 	if len(in.Digest) != 64 || in.Digest == beside.Digest {
 		t.Errorf("found digests %q and %q, expected two SHA-256 sums", in.Digest, beside.Digest)
@@ -90,7 +90,7 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	if a.Mean[0] != b.Mean[0] || a.Mean[1] != b.Mean[1] {
-		t.Errorf("found %v and %v, expected the same graph to give the same", a.Mean, b.Mean)
+		t.Errorf("found %v and %v, expected equal latents from equal graphs", a.Mean, b.Mean)
 	}
 }
 
@@ -120,14 +120,14 @@ func TestLoadRefuses(t *testing.T) {
 		{"a window that is none", plain(2), strings.Replace(foreignCard, "[0, 255]", "[0, .inf]", 1), "line 5: preprocess[0].options.window[1]: found +Inf, expected a finite number"},
 		{"a huge resize", plain(2), strings.Replace(foreignCard, "dt_s:", "  - {kind: resize, options: {width: 16384, height: 16384}}\ndt_s:", 1),
 			"line 5: preprocess[1].options: found a resize to 16384x16384, expected at most 4194304 pixels"},
-		{"alias", plain(2), strings.Replace(foreignCard, "[2, 3]", "&a [2, 3]", 1), "line 11: anchors and aliases are not read"},
-		{"big card", plain(2), strings.Repeat("# ", 1<<18), "at most 65536 are read"},
-		{"latent contradicts", written(t, 3, good, nil), "", "gives 2 means and 2 log sds, the card says latent: 3"},
+		{"alias", plain(2), strings.Replace(foreignCard, "[2, 3]", "&a [2, 3]", 1), "line 11: anchors and aliases are not supported"},
+		{"big card", plain(2), strings.Repeat("# ", 1<<18), "at most 65536 expected"},
+		{"latent contradicts", written(t, 3, good, nil), "", "returns 2 means and 2 log sds, but the card has latent: 3"},
 		{"input contradicts", written(t, 2, linearEncoder(wide, random(256, 1), make([]float32, 4)), nil), "", "does not run on the card's input of 1x4x4"},
-		{"decoder contradicts", written(t, 2, good, linearDecoder(wide, 2, random(128, 1), random(64, 1))), "", "the decoder gives 64 values, the card's input of 1x4x4 has 16"},
+		{"decoder contradicts", written(t, 2, good, linearDecoder(wide, 2, random(128, 1), random(64, 1))), "", "the decoder returns 64 values, but the card's input of 1x4x4 has 16"},
 		{"decoder's latents contradict", written(t, 2, good, linearDecoder(grey4x4, 3, random(48, 1), random(16, 1))), "", "the decoder does not run on 2 latents"},
 		{"operator OpenCV refuses", refusedByOpenCV(t), "", "OpenCV: "},
-		{"sizes left open", open, "", "declared as 0x1x4x4, expected float32 of 1x1x4x4: export it with fixed sizes"},
+		{"sizes left open", open, "", "declared with the shape 0x1x4x4, expected float32 of shape 1x1x4x4: export it with the fixed sizes"},
 		{"outputs", written(t, 2, oddNames.outputs(card.Value{Name: "mu", Shape: []int{1, 2}}, card.Value{Name: "sigma", Shape: []int{1, 2}}), nil), "",
 			"expected mean log_sd, or a single output"},
 		{"mean alone", func() []byte {
@@ -161,15 +161,15 @@ func TestLoadRefuses(t *testing.T) {
 
 func TestLoadRefusesHugeFile(t *testing.T) {
 	path := save(t, []byte{0}, "")
-	if err := os.Truncate(path, card.MaxFile+1); err != nil { // sparse: takes no room
+	if err := os.Truncate(path, card.MaxFile+1); err != nil { // sparse: takes no disk space
 		t.Fatal(err)
 	}
-	if _, err := infer.Load(path); err == nil || !strings.Contains(err.Error(), "at most 268435456 are read") {
+	if _, err := infer.Load(path); err == nil || !strings.Contains(err.Error(), "at most 268435456 expected") {
 		t.Errorf("found %v, expected the size to be refused", err)
 	}
 }
 
-// refusedByOpenCV is a model that passes the list, with a Slice of which OpenCV 4.6 does not find the axes, which may be left out.
+// refusedByOpenCV returns a model of allowed operators that OpenCV 4.6 refuses: its Slice omits the optional axes.
 func refusedByOpenCV(t *testing.T) []byte {
 	t.Helper()
 	g := newGraph("x", 1, 1, 4, 4)
@@ -180,7 +180,7 @@ func refusedByOpenCV(t *testing.T) []byte {
 	return written(t, 2, g.outputs(card.Value{Name: "both", Shape: []int{1, 4}}), nil)
 }
 
-// A model that OpenCV refuses must end in our one line, not in OpenCV's own on standard error.
+// TestLoadIsQuiet: for a model that OpenCV refuses, only our one line is printed, and nothing from OpenCV on standard error.
 func TestLoadIsQuiet(t *testing.T) {
 	path := save(t, refusedByOpenCV(t), "")
 	child := exec.Command(os.Args[0])
@@ -193,7 +193,7 @@ func TestLoadIsQuiet(t *testing.T) {
 	}
 }
 
-// convolutional is a small model file with every operator that exported models use.
+// convolutional returns a small model file with every operator of exported models.
 func convolutional(t testing.TB) []byte {
 	t.Helper()
 	g := newGraph("x", 1, 1, 4, 4)
@@ -218,7 +218,7 @@ func convolutional(t testing.TB) []byte {
 	return written(t, 2, encoder, h.outputs(card.Value{Name: "x", Shape: []int{1, 1, 4, 4}}))
 }
 
-// FuzzParse looks for a file that ends this process: one that gets past the list, and past the process in which it is tried.
+// FuzzParse searches for a file that ends this process, because it passes both the check of operators and the trial.
 func FuzzParse(f *testing.F) {
 	good := written(f, 2, linearEncoder(grey4x4, random(64, 1), make([]float32, 4)), linearDecoder(grey4x4, 2, random(32, 1), random(16, 1)))
 	f.Add(good)

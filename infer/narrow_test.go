@@ -16,7 +16,7 @@ import (
 	"driftscope/internal/kit/system"
 )
 
-// Widths are the vectors, in floats, for which this processor has a kernel.
+// Widths returns the vector widths, in floats, of the kernels that this processor can run.
 func Widths() (lanes []int) {
 	for n := 4; n <= widest(); n *= 2 {
 		lanes = append(lanes, n)
@@ -24,7 +24,7 @@ func Widths() (lanes []int) {
 	return lanes
 }
 
-// Narrowed is the model with kernels for so many lanes; it stays OpenCV's where it is.
+// Narrowed returns the model with kernels for this number of lanes. A model that OpenCV runs does not change.
 func (m *Model) Narrowed(lanes int) *Model {
 	n := *m
 	if m.trunk != nil {
@@ -35,7 +35,7 @@ func (m *Model) Narrowed(lanes int) *Model {
 	return &n
 }
 
-// Layers is how many convolutions are the trunk's.
+// Layers returns the number of convolutions in the trunk.
 func (m *Model) Layers() int {
 	if m.trunk == nil {
 		return 0
@@ -43,7 +43,7 @@ func (m *Model) Layers() int {
 	return len(m.trunk.layers)
 }
 
-// OpenUnchecked has OpenCV read and run a graph in this process, whatever it holds.
+// OpenUnchecked lets OpenCV read and run a graph in this process, without any check.
 func OpenUnchecked(onnx []byte, shape []int) error {
 	n, err := openNetwork(onnx, shape, "", outputMean, outputLogSD)
 	if err != nil {
@@ -53,7 +53,7 @@ func OpenUnchecked(onnx []byte, shape []int) error {
 	return nil
 }
 
-// TryUnchecked is the trial of a model that no list has seen, with so much patience.
+// TryUnchecked runs the trial of a model whose operators were not checked.
 func TryUnchecked(data []byte, patience time.Duration) error {
 	file, err := card.Read(data)
 	if err != nil {
@@ -63,7 +63,7 @@ func TryUnchecked(data []byte, patience time.Duration) error {
 	return m.tryApart(patience)
 }
 
-// Misbehave is a trial in which OpenCV would do as it is told.
+// Misbehave runs a trial process that fails in the given way, as if OpenCV did.
 func Misbehave(how string) error {
 	if err := confine(); err != nil {
 		return err
@@ -77,7 +77,7 @@ func Misbehave(how string) error {
 		time.Sleep(time.Hour)
 	case "memory":
 		for kept := [][]byte{}; ; {
-			kept = append(kept, make([]byte, 64<<20)) // never touched: on a busy machine that took longer than its time of a processor
+			kept = append(kept, make([]byte, 64<<20)) // never written to, because on a busy machine that took longer than the limit of processor time
 		}
 	case "abort":
 		return syscall.Kill(os.Getpid(), syscall.SIGABRT)
@@ -95,13 +95,13 @@ func Misbehave(how string) error {
 	return nil
 }
 
-// Trunk is a graph's trunk beside the same operators run by OpenCV.
+// Trunk holds a graph's trunk, and the same operators for OpenCV.
 type Trunk struct {
 	trunk  *trunk
 	opencv *network
 }
 
-// OpenTrunk is nil where the graph, without a card, has none, or does not run.
+// OpenTrunk returns nil if the graph, a file without a card, has no trunk or does not run.
 func OpenTrunk(onnx []byte, shape []int) *Trunk {
 	if len(onnx) == 0 || checkGraphs(onnx, shape) != nil {
 		return nil
@@ -133,7 +133,7 @@ func OpenTrunk(onnx []byte, shape []int) *Trunk {
 	return &Trunk{t, n}
 }
 
-// Forward is what the kernel for so many lanes and OpenCV make of a picture.
+// Forward returns the features of a picture from the kernel for this number of lanes, and from OpenCV.
 func (t *Trunk) Forward(picture []float32, lanes int) (ours, opencv []float32, err error) {
 	copy(t.opencv.buffers.input, picture)
 	if err := t.opencv.forward(); err != nil {
@@ -144,7 +144,7 @@ func (t *Trunk) Forward(picture []float32, lanes int) (ours, opencv []float32, e
 	return ours, t.opencv.buffers.outputs[0], nil
 }
 
-// Bound is the largest sum of absolute values that a picture's features are made of: rounding is a part of it, whatever cancels.
+// Bound returns the largest sum of absolute values of the terms of a feature. Rounding errors are a fraction of it, even if terms cancel.
 func (t *Trunk) Bound(picture []float32) float64 {
 	bound := make([]float32, len(t.opencv.buffers.outputs[0]))
 	t.trunk.absolute().pack(4).maps().forward(absolute(picture), bound)
@@ -154,7 +154,7 @@ func (t *Trunk) Bound(picture []float32) float64 {
 // Close frees OpenCV's part.
 func (t *Trunk) Close() { t.opencv.close() }
 
-// absolute is the trunk whose sums of absolute values are t's: of positive numbers, none of them bent to less.
+// absolute returns the trunk that computes t's sums of absolute values: its weights are positive and its slope does not reduce any value.
 func (t *trunk) absolute() *trunk {
 	a := &trunk{}
 	for _, l := range t.layers {
@@ -178,7 +178,7 @@ func absolute(v []float32) []float32 {
 	return a
 }
 
-// A trunk of more than 1 GiB is left to OpenCV, which has the same bound.
+// TestTrunkFits: OpenCV runs a trunk of more than 1 GiB, and has the same bound.
 func TestTrunkFits(t *testing.T) {
 	for _, c := range []struct {
 		out, kernel int
@@ -192,10 +192,10 @@ func TestTrunkFits(t *testing.T) {
 	}
 }
 
-// Readout is what is left behind a trunk, compiled, beside what OpenCV makes of it.
+// Readout holds the graph after a trunk, compiled and for OpenCV.
 type Readout struct{ own, opencv runner }
 
-// OpenReadout is nil where the graph is not compiled, or does not run.
+// OpenReadout returns nil if the graph cannot be compiled, or does not run.
 func OpenReadout(onnx []byte, shape []int) *Readout {
 	if len(onnx) == 0 {
 		return nil
@@ -218,7 +218,7 @@ func OpenReadout(onnx []byte, shape []int) *Readout {
 	return &Readout{r.vectors(), n}
 }
 
-// Forward is what both make of features and seconds: the means and then the log sds.
+// Forward returns the results of both for features and seconds: the means, then the log sds.
 func (r *Readout) Forward(features []float32, seconds float32) (own, opencv []float32, err error) {
 	var out [2][]float32
 	for i, g := range []runner{r.own, r.opencv} {
@@ -238,10 +238,10 @@ func (r *Readout) Forward(features []float32, seconds float32) (own, opencv []fl
 // Close frees OpenCV's part.
 func (r *Readout) Close() { r.opencv.close() }
 
-// Compiled says whether nothing of the encoder is left to OpenCV.
+// Compiled reports whether our own code runs the whole encoder.
 func (m *Model) Compiled() bool { return m.readout != nil }
 
-// So is a readout: thirty vectors, each twice the one before.
+// TestReadoutFits: OpenCV also runs a readout of more than 1 GiB: thirty vectors, each twice as long as the one before.
 func TestReadoutFits(t *testing.T) {
 	for _, c := range []struct {
 		doublings int

@@ -16,24 +16,24 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// slack bounds how far a pixel may leave [0,1], to allow for interpolation's rounding.
+// slack is the largest distance of a pixel value from [0,1]. It allows for rounding by interpolation.
 const slack = 1e-3
 
 // ErrNoDecoder reports a call of Decode for a model without a decoder.
 var ErrNoDecoder = errors.New("the model has no decoder: export it with one")
 
-// Encoder runs a model on frames. It is a pipeline.Viewer, or the encoder of a tracker. An Encoder belongs to one goroutine; each
-// goroutine takes its own from Model.NewEncoder.
+// Encoder runs a model on frames. It implements pipeline.Viewer, and serves as the encoder of a tracker. An Encoder belongs to one goroutine; each goroutine
+// calls Model.NewEncoder for its own.
 type Encoder struct {
 	model   *Model
 	picture []float32 // the encoder's input: channels × height × width, RGB
-	trunk   *maps     // nil if net is the whole encoder
+	trunk   *maps     // nil if net runs the whole encoder
 	net     runner
 	buffers *buffers // of net
 	decoder *network // nil if the model has none
 	preview preview
 
-	begin      time.Time // start of the present trajectory, if the model has a clock
+	begin      time.Time // start of the current trajectory, if the model has a clock
 	trajectory uint64
 }
 
@@ -50,14 +50,14 @@ func (m *Model) NewEncoder() (*Encoder, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	if got, want := len(e.decoder.buffers.outputs[0]), in.Channels*in.Height*in.Width; got != want {
-		err = fmt.Errorf("model %s: the decoder gives %d values, the card's input of %dx%dx%d has %d: export it again",
+		err = fmt.Errorf("model %s: the decoder returns %d values, but the card's input of %dx%dx%d has %d: export the model again",
 			m.name, got, in.Channels, in.Height, in.Width, want)
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
 
-// openEncoder opens only the encoder's graph: all of it, or its trunk and the rest.
+// openEncoder opens only the encoder's graph, either whole or split into its trunk and the rest.
 func (m *Model) openEncoder() (*Encoder, error) {
 	in := m.Card.Input
 	second, err := m.second()
@@ -80,7 +80,7 @@ func (m *Model) openEncoder() (*Encoder, error) {
 	return e, nil
 }
 
-// runner opens the encoder's graph, or the part behind the trunk.
+// runner opens the encoder's graph, or only the part after the trunk.
 func (m *Model) runner(shape []int, second string) (runner, error) {
 	switch {
 	case m.readout != nil:
@@ -91,8 +91,8 @@ func (m *Model) runner(shape []int, second string) (runner, error) {
 	return openNetwork(m.encoder, shape, second, outputMean, outputLogSD)
 }
 
-// agrees reports whether two encoders of a model give equal latents for one picture without symmetries, to 1/1000 of the latents' scale.
-// Another order of summation changes far less, another meaning of an operator changes more.
+// agrees reports whether two encoders of a model give equal latents for one picture without symmetries, to 1/1000 of the latents' scale. A different order of
+// summation changes the latents far less, a different meaning of an operator changes them more.
 func (e *Encoder) agrees(other *Encoder) bool {
 	for _, encoder := range []*Encoder{e, other} {
 		for i := range encoder.picture {
@@ -120,7 +120,7 @@ func (e *Encoder) forward() error {
 	return e.net.forward()
 }
 
-// checkOutputs compares the graph's outputs with the card's latent dimension, and splits a single output in two.
+// checkOutputs compares the graph's outputs with the card's latent dimension, and splits a single output into means and log sds.
 func (e *Encoder) checkOutputs(d int) error {
 	out := e.buffers.outputs
 	if len(out) == 1 && len(out[0]) == 2*d {
@@ -132,7 +132,7 @@ func (e *Encoder) checkOutputs(d int) error {
 			"%d latents", e.model.name, len(out[0]), 2*d, d)
 	}
 	if len(out[0]) != d || len(out[1]) != d {
-		return fmt.Errorf("model %s: the encoder gives %d means and %d log sds, the card says latent: %d: correct the card",
+		return fmt.Errorf("model %s: the encoder returns %d means and %d log sds, but the card has latent: %d: correct the card",
 			e.model.name, len(out[0]), len(out[1]), d)
 	}
 	return nil
@@ -141,9 +141,9 @@ func (e *Encoder) checkOutputs(d int) error {
 // Dim returns the latent dimension d.
 func (e *Encoder) Dim() int { return e.model.Card.Latent }
 
-// Encode writes f's latent N(Mean, diag SD²) to dst, SD = exp(log_sd). f must be float32 in [0,1] and of the model's shape, as the
-// card's preprocessing makes it, or Encode returns an error. Latents that are not finite return a *frame.ErrSkip. A model's clock starts
-// with the first frame of each trajectory, so the caller gives frames in order.
+// Encode writes f's latent N(Mean, diag SD²) to dst, SD = exp(log_sd). f must be float32 in [0,1] and have the model's shape, as after the card's
+// preprocessing; otherwise Encode returns an error. If the latents are not finite, Encode returns a *frame.ErrSkip. A model's clock starts with the first frame
+// of each trajectory, so the caller must pass frames in order.
 func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) error {
 	e.tell(f)
 	if err := e.load(f); err != nil {
@@ -168,7 +168,7 @@ func (e *Encoder) Encode(_ context.Context, dst *latent.Latent, f *frame.Frame) 
 // EncodeValues writes the latent of a picture (channels × height × width in [0,1]) to mean and sd, each of length d. The model has no clock.
 func (e *Encoder) EncodeValues(mean, sd []float64, picture []float32) error {
 	if len(picture) != len(e.picture) || len(mean) != e.Dim() || len(sd) != e.Dim() {
-		return fmt.Errorf("found %d values and room for %d latents, the model has %d and %d", len(picture), len(mean), len(e.picture), e.Dim())
+		return fmt.Errorf("found %d pixel values and space for %d latents, but the model has %d and %d", len(picture), len(mean), len(e.picture), e.Dim())
 	}
 	copy(e.picture, picture)
 	if err := e.forward(); err != nil {
@@ -180,7 +180,7 @@ func (e *Encoder) EncodeValues(mean, sd []float64, picture []float32) error {
 	return nil
 }
 
-// tell sets the clock to f's time, up to the longest time in training. The clock stops there.
+// tell sets the clock to f's time since the start of its trajectory. The clock stops at the longest time in training.
 func (e *Encoder) tell(f *frame.Frame) {
 	if e.buffers.scalar == nil {
 		return
@@ -198,7 +198,7 @@ func notANumber(f *frame.Frame, what string) error {
 	}
 }
 
-// load copies f into the encoder's picture: height × width × BGR becomes RGB × height × width.
+// load copies f into the encoder's picture, and reorders height × width × BGR to RGB × height × width.
 func (e *Encoder) load(f *frame.Frame) error {
 	pixels, err := e.pixels(f)
 	if err != nil {
@@ -216,7 +216,7 @@ func (e *Encoder) load(f *frame.Frame) error {
 			if v < low {
 				low = v
 			}
-			if v > high { // the builtins min and max propagate NaN and take three times as long; NaN is checked separately here
+			if v > high { // the builtins min and max take three times as long, because they propagate NaN; the loop checks NaN separately
 				high = v
 			}
 			finite = finite && v == v
@@ -226,29 +226,29 @@ func (e *Encoder) load(f *frame.Frame) error {
 		return notANumber(f, "pixels")
 	}
 	if low < -slack || high > 1+slack {
-		return fmt.Errorf("frame %d: found values from %g to %g after preprocess, the model wants 0 to 1: add normalise", f.Seq, low, high)
+		return fmt.Errorf("frame %d: found values from %g to %g after preprocess, the model needs 0 to 1: add normalise", f.Seq, low, high)
 	}
 	return nil
 }
 
-// pixels lends f's values after it has checked them against the card.
+// pixels compares f's shape and type with the card and returns f's values without a copy.
 func (e *Encoder) pixels(f *frame.Frame) ([]float32, error) {
 	m, in := f.Mat(), e.model.Card.Input
 	if m.Ptr() == nil || m.Empty() {
 		return nil, &frame.ErrSkip{Cause: "empty_frame", Err: fmt.Errorf("frame %d: the picture is empty: check the source", f.Seq)}
 	}
 	if rows, cols := m.Rows(), m.Cols(); rows != in.Height || cols != in.Width {
-		return nil, fmt.Errorf("frame %d is %dx%d after preprocess, the model wants %dx%d: add resize", f.Seq, cols, rows, in.Width, in.Height)
+		return nil, fmt.Errorf("frame %d is %dx%d after preprocess, the model needs %dx%d: add resize", f.Seq, cols, rows, in.Width, in.Height)
 	}
 	if c := m.Channels(); c != in.Channels {
 		remedy := "give a source in colour"
 		if in.Channels == 1 {
 			remedy = "add normalise with grey: true"
 		}
-		return nil, fmt.Errorf("frame %d has %d channels after preprocess, the model wants %d: %s", f.Seq, c, in.Channels, remedy)
+		return nil, fmt.Errorf("frame %d has %d channels after preprocess, the model needs %d: %s", f.Seq, c, in.Channels, remedy)
 	}
 	if m.Type()&7 != gocv.MatTypeCV32F { // the low three bits are the depth
-		return nil, fmt.Errorf("frame %d is not float32 after preprocess, the model wants values in [0,1]: add normalise", f.Seq)
+		return nil, fmt.Errorf("frame %d is not float32 after preprocess, the model needs float32 values in [0,1]: add normalise", f.Seq)
 	}
 	return m.DataPtrFloat32()
 }
@@ -260,7 +260,7 @@ func (e *Encoder) Decode(dst []float32, z []float64) error {
 		return err
 	}
 	if want := len(e.decoder.buffers.outputs[0]); len(dst) != want {
-		return fmt.Errorf("decode: found room for %d values, expected %d", len(dst), want)
+		return fmt.Errorf("decode: found space for %d values, expected %d", len(dst), want)
 	}
 	copy(dst, e.decoder.buffers.outputs[0])
 	return nil

@@ -26,7 +26,7 @@ var (
 	_ pipeline.Viewer = (*infer.Encoder)(nil)
 )
 
-// parse makes a model of two graphs; decoder may be nil.
+// parse builds a model from two graphs. decoder may be nil.
 func parse(t testing.TB, in card.Input, d int, encoder, decoder *card.Graph) *infer.Model {
 	t.Helper()
 	data, err := card.Write(cardFor(in, d), encoder, decoder)
@@ -50,7 +50,7 @@ func open(t testing.TB, m *infer.Model) *infer.Encoder {
 	return e
 }
 
-// picture is frame 7 with the given values, height × width × channels.
+// picture returns frame 7 with the given values, height × width × channels.
 func picture(t testing.TB, height, width int, mt gocv.MatType, values ...float32) *frame.Frame {
 	t.Helper()
 	m := gocv.NewMatWithSize(height, width, mt)
@@ -109,7 +109,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// A foreign encoder may give means and log sds as one output.
+// TestEncodeSingleOutput: a foreign encoder may return means and log sds in one output.
 func TestEncodeSingleOutput(t *testing.T) {
 	in := card.Input{Channels: 1, Height: 1, Width: 2}
 	g := newGraph("picture", 1, 1, 1, 2)
@@ -136,11 +136,11 @@ func TestEncodeRefuses(t *testing.T) {
 		name, want, skip string
 		frame            *frame.Frame
 	}{
-		{"size", "frame 7 is 3x2 after preprocess, the model wants 2x2: add resize", "", picture(t, 2, 3, gocv.MatTypeCV32FC1, 0)},
-		{"channels", "has 3 channels after preprocess, the model wants 1: add normalise with grey: true", "", picture(t, 2, 2, gocv.MatTypeCV32FC3, 0)},
+		{"size", "frame 7 is 3x2 after preprocess, the model needs 2x2: add resize", "", picture(t, 2, 3, gocv.MatTypeCV32FC1, 0)},
+		{"channels", "has 3 channels after preprocess, the model needs 1: add normalise with grey: true", "", picture(t, 2, 2, gocv.MatTypeCV32FC3, 0)},
 		{"depth", "is not float32 after preprocess", "", picture(t, 2, 2, gocv.MatTypeCV16UC1)},
 		{"float64", "is not float32 after preprocess", "", picture(t, 2, 2, gocv.MatTypeCV64FC1)},
-		{"range", "found values from 0 to 700 after preprocess, the model wants 0 to 1: add normalise", "", picture(t, 2, 2, gocv.MatTypeCV32FC1, 0, 700)},
+		{"range", "found values from 0 to 700 after preprocess, the model needs 0 to 1: add normalise", "", picture(t, 2, 2, gocv.MatTypeCV32FC1, 0, 700)},
 		{"empty", "the picture is empty", "empty_frame", empty},
 		{"nan in", "pixels are not finite numbers", "encoder_nan", picture(t, 2, 2, gocv.MatTypeCV32FC1, 0, nan)},
 		{"infinity in", "pixels are not finite numbers", "encoder_nan", picture(t, 2, 2, gocv.MatTypeCV32FC1, 0, float32(math.Inf(1)))},
@@ -182,7 +182,7 @@ func TestDecodeAndView(t *testing.T) {
 			t.Errorf("channel %d: found %g, expected %g", i, got[i*plane+5], want)
 		}
 	}
-	if err := e.Decode(got[1:], []float64{0}); err == nil || !strings.Contains(err.Error(), "room for 1151 values, expected 1152") {
+	if err := e.Decode(got[1:], []float64{0}); err == nil || !strings.Contains(err.Error(), "space for 1151 values, expected 1152") {
 		t.Errorf("short dst: found %v", err)
 	}
 	if err := e.Decode(got, nil); err == nil || !strings.Contains(err.Error(), "found 0 latents, expected 1") {
@@ -197,7 +197,7 @@ func TestDecodeAndView(t *testing.T) {
 	checkColour(t, "preview", view.Preview, [3]float64{0, 0.5, 1})
 	checkColour(t, "reconstruction", view.Reconstruction, [3]float64{0.75, 1, 0})
 	if view.Region != nil || len(view.Whole) != 0 {
-		t.Errorf("nothing was cut, and the view has %+v", view.Region)
+		t.Errorf("no region was cut, but the view has %+v", view.Region)
 	}
 	f.Meta.Overview = &frame.Overview{Picture: noise(frame.OverviewSide), Whole: image.Pt(512, 512), Region: image.Rect(208, 204, 304, 300)}
 	if err := e.View(&view, f, &latent.Latent{Mean: []float64{0}}); err != nil {
@@ -218,7 +218,7 @@ func TestDecodeAndView(t *testing.T) {
 	}
 }
 
-// noise is what JPEG makes the most bytes of.
+// noise returns the picture that takes the most bytes as JPEG.
 func noise(side int) image.Image {
 	rng := rand.New(rand.NewPCG(1, 1))
 	picture := image.NewGray(image.Rect(0, 0, side, side))
@@ -255,12 +255,12 @@ func TestNoDecoder(t *testing.T) {
 	view := latent.View{Reconstruction: []byte("old")}
 	f := picture(t, 8, 8, gocv.MatTypeCV32FC1, 0.5)
 	if err := e.View(&view, f, &latent.Latent{Mean: []float64{0}}); err != nil || len(view.Preview) == 0 || len(view.Reconstruction) != 0 {
-		t.Errorf("found %v, a preview of %d and a reconstruction of %d bytes, expected a preview alone",
+		t.Errorf("found %v, a preview of %d and a reconstruction of %d bytes, expected only a preview",
 			err, len(view.Preview), len(view.Reconstruction))
 	}
 }
 
-// One encoder a goroutine, one model: all must agree, and the race detector must be content.
+// TestEncodersAreIndependent: encoders of one model, each in its own goroutine, agree and have no data race.
 func TestEncodersAreIndependent(t *testing.T) {
 	m := parse(t, card.Input{Channels: 3, Height: 64, Width: 64}, 3, paperEncoder(3, 3), nil)
 	values := random(64*64*3, 9)
@@ -299,7 +299,7 @@ func TestEncodeAllocates(t *testing.T) {
 	}
 }
 
-// BenchmarkEncode runs the paper's encoder with our own trunk and with OpenCV's.
+// BenchmarkEncode runs the paper's encoder with our own trunk and wholly in OpenCV.
 func BenchmarkEncode(b *testing.B) {
 	infer.SetThreads(1)
 	for _, c := range []struct {

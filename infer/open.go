@@ -5,12 +5,12 @@ package infer
 // kernels holds the parts of a model that our own code runs.
 type kernels struct {
 	trunk   *trunk   // nil if OpenCV runs the whole encoder
-	left    []byte   // ONNX: the encoder without its trunk
-	readout *readout // left, compiled; nil if OpenCV runs it
-	own     pieces   // used while the model opens
+	left    []byte   // ONNX graph of the encoder without its trunk
+	readout *readout // the compiled form of left; nil if OpenCV runs left
+	own     pieces   // the parts before they are assigned, while the model opens
 }
 
-// tried opens the model once. A foreign model opens in a child process first.
+// tried opens the model once. A foreign model first opens in a child process.
 func (m *Model) tried() error {
 	if !m.ours() {
 		if err := m.tryApart(trialTime); err != nil {
@@ -20,7 +20,7 @@ func (m *Model) tried() error {
 	return m.open()
 }
 
-// ours reports whether our kernels run the whole encoder, and OpenCV reads only graphs of our own export.
+// ours reports whether our export wrote every graph of the model and our kernels run the whole encoder.
 func (m *Model) ours() bool {
 	second, err := m.second()
 	shapes := m.inputs(second)
@@ -31,7 +31,7 @@ func (m *Model) ours() bool {
 	return err == nil && m.own.readout != nil
 }
 
-// open runs both graphs in this process, and assigns their parts to our own kernels.
+// open runs both graphs in this process, and assigns parts of the encoder to our own kernels.
 func (m *Model) open() error {
 	e, err := m.NewEncoder()
 	if err != nil {
@@ -41,8 +41,8 @@ func (m *Model) open() error {
 	return e.Close()
 }
 
-// split moves the trunk, and if possible the rest, from OpenCV to our kernels, provided that the model's latents stay the same. OpenCV 4.6
-// runs some operators differently behind a convolution, so split compares both on one picture. whole runs the encoder in OpenCV.
+// split moves the trunk, and if possible the rest, from OpenCV to our kernels, provided that the latents do not change. OpenCV 4.6 runs some operators
+// differently after a convolution, so split compares the two on one picture. whole is an encoder that runs in OpenCV only.
 func (m *Model) split(whole *Encoder) {
 	m.cut()
 	own := m.own
@@ -59,14 +59,14 @@ func (m *Model) split(whole *Encoder) {
 	}
 }
 
-// pieces are the parts of an encoder's graph: for our own kernels, and for OpenCV.
+// pieces are the two parts of an encoder's graph: one for our kernels, one for OpenCV.
 type pieces struct {
 	trunk   *trunk // nil if our kernels run nothing
 	left    []byte
-	readout *readout // left, compiled; nil if OpenCV runs it
+	readout *readout // the compiled form of left; nil if OpenCV runs left
 }
 
-// cut splits the encoder's graph, once.
+// cut splits the encoder's graph, unless an earlier call did.
 func (m *Model) cut() {
 	second, err := m.second()
 	if m.own.trunk != nil || err != nil {
@@ -77,7 +77,7 @@ func (m *Model) cut() {
 	}
 }
 
-// agrees reports whether an encoder of the model as now opened gives the same latents as whole.
+// agrees reports whether a new encoder, with the current split, gives the same latents as whole.
 func (m *Model) agrees(whole *Encoder) bool {
 	e, err := m.openEncoder()
 	if err != nil {
@@ -87,7 +87,7 @@ func (m *Model) agrees(whole *Encoder) bool {
 	return e.agrees(whole)
 }
 
-// Whole returns the same model with OpenCV running the whole encoder, for comparison.
+// Whole returns a copy of the model whose encoder runs in OpenCV only, for comparison.
 func (m *Model) Whole() *Model {
 	w := *m
 	w.trunk, w.left, w.readout = nil, nil, nil

@@ -5,5 +5,5 @@ package infer
 // kernels is empty: a build without OpenCV runs no model.
 type kernels struct{}
 
-// tried does nothing: a build without OpenCV cannot run the model.
+// tried does nothing, because a build without OpenCV cannot run the model.
 func (*Model) tried() error { return nil }

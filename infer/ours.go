@@ -11,11 +11,11 @@ import (
 	"driftscope/infer/card"
 )
 
-// maxOurs bounds the graphs compared with our own export, in bytes: the comparison holds two copies.
+// maxOurs is the size of the largest graph compared with our own export, in bytes. The comparison keeps two copies in memory.
 const maxOurs = 64 << 20
 
-// ours reports whether a graph holds only our own export's operators, in its attributes, and equals our export's bytes. OpenCV runs
-// such a graph safely, so it needs no child process. The graph is one that checkStructure has accepted.
+// ours reports whether our export wrote the graph. The graph must use only the operators and attributes of our export, and writing it again must give the same
+// bytes. OpenCV runs such a graph safely, so no child process is needed. checkStructure must have accepted the graph.
 func ours(onnx []byte, inputs ...[]int) bool {
 	if len(onnx) > maxOurs {
 		return false
@@ -33,7 +33,7 @@ func ours(onnx []byte, inputs ...[]int) bool {
 	return bytes.HasPrefix(onnx, written) && onlyMetadata(onnx[len(written):])
 }
 
-// onlyMetadata reports whether a model's other fields are only its card and decoder.
+// onlyMetadata reports whether the remaining fields of a model file contain only metadata: its card and decoder.
 func onlyMetadata(rest []byte) bool {
 	only := true
 	err := fields(rest, func(field protowire.Number, v value) error {
@@ -73,7 +73,7 @@ func (n *node) ours(values map[string]known) bool {
 	return false
 }
 
-// again converts a graph to our export's form. ok is false if that form cannot hold it.
+// again converts a graph to our export's types. ok is false if these cannot represent the graph.
 func (g *graph) again(onnx []byte) (w *card.Graph, ok bool) {
 	w, ok = &card.Graph{}, true
 	for _, n := range g.nodes {
@@ -112,7 +112,7 @@ func integersOf(name string, tensor []byte) card.IntTensor {
 	return t
 }
 
-// again converts the node to our export's form. Attributes keep the order of the file.
+// again converts the node to our export's types. Attributes keep their order in the file.
 func (n *node) again() (w card.Node, ok bool) {
 	w = card.Node{Op: n.op, Inputs: n.inputs, Outputs: n.outputs}
 	for _, name := range n.order {

@@ -18,7 +18,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// blobClip is a blurred spot in Brownian motion, n frames of 64×64 with the given channels.
+// blobClip returns n frames of 64×64 with the given channels, of a blurred spot in Brownian motion.
 func blobClip(n, channels int, seed uint64) *video.Clip {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	c := &video.Clip{Channels: channels, Height: 64, Width: 64}
@@ -36,8 +36,8 @@ func blobClip(n, channels int, seed uint64) *video.Clip {
 	return c
 }
 
-// TestExportedEncoderEqualsItsTrainer trains briefly, writes the model file and compares what OpenCV makes of it with the
-// trainer's own forward: latents, standard deviations and reconstructions, within 1e-4 (float32, another order of summation).
+// TestExportedEncoderEqualsItsTrainer trains briefly, writes the model file and compares its results in OpenCV with the trainer's own forward pass: latents,
+// standard deviations and reconstructions, within 1e-4 (float32, different order of summation).
 func TestExportedEncoderEqualsItsTrainer(t *testing.T) {
 	suite.Long(t)
 	for _, channels := range []int{1, 3} {
@@ -84,7 +84,7 @@ func compare(t *testing.T, clip *video.Clip, export *sdevae.Export, encoder *inf
 	}
 }
 
-// interleaved is frame i as the pipeline carries it: HWC, BGR.
+// interleaved returns frame i in the pipeline's layout: HWC, BGR.
 func interleaved(t *testing.T, c *video.Clip, i int) gocv.Mat {
 	t.Helper()
 	kind := map[int]gocv.MatType{1: gocv.MatTypeCV32FC1, 3: gocv.MatTypeCV32FC3}[c.Channels]

@@ -11,21 +11,21 @@ import (
 	"driftscope/infer/card"
 )
 
-// randomGraph writes graphs of operators that are allowed and of others, with attributes and sizes that fit and that do not.
+// randomGraph builds graphs of allowed and other operators, with attributes and sizes that are valid or not.
 type randomGraph struct {
 	card.Graph
 	rng    *rand.Rand
 	inputs [][]int
-	values []string // that nodes may read
+	values []string // names of values that nodes may read
 	names  int
 }
 
-// unlisted are operators that OpenCV 4.6 has a parser for, and that are refused: some of them do not come back from it.
+// unlisted are refused operators that OpenCV 4.6 can parse. OpenCV does not return from some of them.
 var unlisted = []string{"CumSum", "Scale", "Shift", "Accum", "Shape", "Gather", "ConstantFill", "ConstantOfShape", "Expand", "Cast", "LSTM", "GRU",
 	"DepthToSpace", "SpaceToDepth", "LRN", "ImageScaler", "Sum", "Max", "Min", "ArgMax", "Where", "Equal", "ReduceL2", "LpNormalization",
 	"MaxUnpool", "RoiAlign", "MaxRoiPool", "DetectionOutput", "QuantizeLinear", "Erf", "Mish", "LogSoftmax", "Einsum", "Range", "ScatterND"}
 
-// RandomModel is a model file for pictures of 1x8x8 with two latents. Equal seeds give equal files.
+// RandomModel returns a model file for pictures of 1x8x8 with two latents. Equal seeds give equal files.
 func RandomModel(seed uint64) ([]byte, error) {
 	rng := rand.New(rand.NewPCG(seed, 29))
 	encoder := random(rng, "x", []int{1, 1, 8, 8})
@@ -43,8 +43,8 @@ func RandomModel(seed uint64) ([]byte, error) {
 	return encoder.spoil(data), err
 }
 
-// RandomOurs is a model as our own export writes them, for pictures of 1x8x8, with sizes of which one may not fit; alone says whether it is
-// read without a process of its own.
+// RandomOurs returns a model like those of our own export, for pictures of 1x8x8. One of its sizes may be wrong. alone reports whether the model is read
+// without a trial process.
 func RandomOurs(seed uint64) (data []byte, alone bool, err error) {
 	g := &randomGraph{rng: rand.New(rand.NewPCG(seed, 30)), values: []string{"x"}, inputs: [][]int{{1, 1, 8, 8}}}
 	g.Name, g.Inputs = "encoder", []card.Value{{Name: "x", Shape: g.inputs[0]}}
@@ -87,7 +87,7 @@ func RandomOurs(seed uint64) (data []byte, alone bool, err error) {
 	return data, alone, err
 }
 
-// misfit changes one size, reads one value in place of another, or leaves something out.
+// misfit changes one size, replaces one input by another value, or removes something.
 func (g *randomGraph) misfit() {
 	n := &g.Nodes[g.rng.IntN(len(g.Nodes))]
 	t := &g.Tensors[g.rng.IntN(len(g.Tensors))]
@@ -107,7 +107,7 @@ func (g *randomGraph) misfit() {
 	}
 }
 
-// layer is a convolution, its bend, and pooling half the time, of a picture with so many rows; 0 leaves the pooling out.
+// layer appends a convolution, its leaky ReLU and, in half of the cases, pooling. side is the number of rows of the picture; 0 omits the pooling.
 func (g *randomGraph) layer(in, out, k, side int) (channels, rows int) {
 	g.next("Conv", []string{g.tensor(out, in, k, k), g.tensor(out)}, card.Attr{Name: "kernel_shape", Value: []int{k, k}},
 		card.Attr{Name: "pads", Value: []int{k / 2, k / 2, k / 2, k / 2}}, card.Attr{Name: "strides", Value: []int{1, 1}})
@@ -137,7 +137,7 @@ func cardOf8x8() *card.Card {
 		Preprocess: []card.Step{{Kind: "normalise"}}, Sigma: []float64{1, 1}, Mean: []float64{0, 0}, SD: []float64{1, 1}}
 }
 
-// random is a graph of up to twelve nodes behind an input.
+// random returns a graph of up to twelve nodes after an input.
 func random(rng *rand.Rand, input string, shape []int) *randomGraph {
 	g := &randomGraph{rng: rng, inputs: [][]int{shape}, values: []string{input}}
 	g.Name, g.Inputs = "random", []card.Value{{Name: input, Shape: shape}}
@@ -154,7 +154,7 @@ func random(rng *rand.Rand, input string, shape []int) *randomGraph {
 	return g
 }
 
-// accepted says whether what is there so far passes the list.
+// accepted reports whether the nodes so far pass the check of operators.
 func (g *randomGraph) accepted() bool { return checkGraphs(g.Marshal(nil), g.inputs...) == nil }
 
 func (g *randomGraph) name() string {
@@ -162,7 +162,7 @@ func (g *randomGraph) name() string {
 	return fmt.Sprint("v", g.names)
 }
 
-// shapeOf is that of a value, as far as the list knows it.
+// shapeOf returns the shape of a value, or nil if it is unknown.
 func (g *randomGraph) shapeOf(name string) []int {
 	read, ok := readGraph(g.Marshal(nil))
 	f := &inference{values: map[string]known{}}
@@ -170,7 +170,7 @@ func (g *randomGraph) shapeOf(name string) []int {
 		return nil
 	}
 	for _, n := range read.nodes {
-		_ = f.add(n) // what does not fit has no shape
+		_ = f.add(n) // a node that does not fit has no shape
 	}
 	return f.values[name].shape
 }
@@ -217,7 +217,7 @@ func (g *randomGraph) node(op string, inputs []string, outputs ...string) {
 	g.Outputs = []card.Value{{Name: outputs[0], Shape: []int{1}}}
 }
 
-// input is a value or a constant for a node's input, of a shape that may well fit.
+// input returns a value or a constant for a node's input, of a shape that probably fits.
 func (g *randomGraph) input(op string, r role, x []int) string {
 	if r.mark == 0 || r.mark == '~' && g.rng.IntN(2) == 0 {
 		return g.values[g.rng.IntN(len(g.values))]
@@ -290,7 +290,7 @@ func (g *randomGraph) integers(list ...int) string {
 	return t.Name
 }
 
-// attributes are some of an operator's, most of them as they should be.
+// attributes returns some of an operator's attributes, most of them valid.
 func (g *randomGraph) attributes(o operator, x []int) (list []card.Attr) {
 	var names []string
 	for name := range o.attributes {
@@ -339,7 +339,7 @@ func (g *randomGraph) attribute(name string, r rule, x []int) any {
 	return v
 }
 
-// finish makes a row of n values of the last value.
+// finish reduces the last value to a row of n values.
 func (g *randomGraph) finish(name string, n int) {
 	last := g.values[len(g.values)-1]
 	if len(g.shapeOf(last)) == 0 {
@@ -352,7 +352,7 @@ func (g *randomGraph) finish(name string, n int) {
 	g.Outputs = []card.Value{{Name: name, Shape: []int{1, n}}}
 }
 
-// inline makes nodes of some constants, as PyTorch writes them.
+// inline replaces some constants by Constant nodes, as PyTorch writes them.
 func (g *randomGraph) inline(model []byte) []byte {
 	var nodes []byte
 	graph := rewrite(model, func(field protowire.Number, bytes []byte) ([]byte, bool) {
@@ -397,5 +397,5 @@ func (g *randomGraph) spoil(model []byte) []byte {
 	return model
 }
 
-// Allowed are the names of the operators that are run.
+// Allowed returns the names of the allowed operators.
 func Allowed() []string { return strings.Split(allowedNames(), ", ") }

@@ -12,26 +12,25 @@ import (
 	"driftscope/infer/card"
 )
 
-// readout is the part of an encoder behind its trunk, if that part works on vectors alone: layers of weights, and elementwise arithmetic.
-// OpenCV takes 25 us for ours, most of it between the operators. A readout is immutable: encoders share it.
+// readout is the part of an encoder after its trunk, if it works only on vectors: fully connected layers and elementwise arithmetic. OpenCV takes 25 us for the
+// readout of our models, most of it between the operators. A readout is immutable, so encoders share it.
 type readout struct {
-	sizes     []int       // of the values, in order of computation
+	sizes     []int       // sizes of the values, in order of computation
 	constants [][]float32 // a constant's values; nil for the other values
 	steps     []step
 	scalar    int // index of the second input; -1 if there is none
 	outputs   []int
 }
 
-// step computes one value from others.
+// step computes one value from earlier ones. Its fields to and from are indices of values.
 type step struct {
 	operate func(to []float32, from [][]float32)
 	to      int
 	from    []int
 }
 
-// newReadout compiles a graph whose input is a trunk's output of the given shape. second names the second input, or is empty. The result
-// is nil if the graph holds anything but Flatten, Concat, Gemm, Mul, Add, Exp and Log of vectors. The graph is one that checkStructure
-// has accepted.
+// newReadout compiles a graph whose input is a trunk's output of the given shape. second names the second input, or is empty. The result is nil if the graph
+// contains anything except Flatten, Concat, Gemm, Mul, Add, Exp and Log of vectors. checkStructure must have accepted the graph.
 func newReadout(onnx []byte, shape []int, second string, outputs ...string) *readout {
 	g, ok := readGraph(onnx)
 	if !ok || !slices.Equal(g.shape, shape) {
@@ -71,11 +70,11 @@ type compiler struct {
 	readout   *readout
 	constants map[string]card.Tensor
 	at        map[string]int
-	flat      map[string]bool // of shape (1, size)
-	floats    int             // in all values
+	flat      map[string]bool // whether the value has the shape (1, size)
+	floats    int             // number of floats in all values
 }
 
-// value adds a value that a later step computes.
+// value adds a value and returns its index. An input or a later step sets the value.
 func (c *compiler) value(name string, size int) int {
 	c.at[name] = len(c.readout.sizes)
 	c.floats += size
@@ -83,7 +82,7 @@ func (c *compiler) value(name string, size int) int {
 	return c.at[name]
 }
 
-// read returns the index of a vector. It adds a constant row as a vector.
+// read returns the index of a vector. If name is a constant of one row, read adds it as a vector.
 func (c *compiler) read(name string) (i int, ok bool) {
 	if i, ok = c.at[name]; ok {
 		return i, c.flat[name]
@@ -97,7 +96,7 @@ func (c *compiler) read(name string) (i int, ok bool) {
 	return i, true
 }
 
-// add compiles a node. It returns false if the node needs an operation that a readout lacks.
+// add compiles a node. It returns false if a readout cannot run the node.
 func (c *compiler) add(n *node) bool {
 	if n.domain != "" || len(n.outputs) != 1 || len(n.inputs) == 0 {
 		return false
@@ -140,7 +139,7 @@ func (c *compiler) emit(name string, size int, operate func([]float32, [][]float
 	c.flat[name] = true
 }
 
-// operator returns a node's elementwise operation. layer handles the layers.
+// operator returns a node's elementwise operation or concatenation. layer handles Gemm.
 func (c *compiler) operator(n *node, from []int) (operate func([]float32, [][]float32), ok bool) {
 	switch n.op {
 	case "Concat":
@@ -161,7 +160,7 @@ func (c *compiler) operator(n *node, from []int) (operate func([]float32, [][]fl
 	return nil, false
 }
 
-// layer compiles W x + b, with weights outputs × inputs.
+// layer compiles W x + b, where W is outputs × inputs.
 func (c *compiler) layer(n *node, name string) bool {
 	if len(n.inputs) != 3 || !n.only("transB") || !n.is("transB", 1) {
 		return false
@@ -207,13 +206,13 @@ func each(f func(float64) float64) func([]float32, [][]float32) {
 	}
 }
 
-// vectors holds one encoder's values of a readout. They belong to one goroutine.
+// vectors holds the values of a readout for one encoder. It belongs to one goroutine.
 type vectors struct {
 	buffers buffers
 	steps   []prepared
 }
 
-// prepared is a step with its values.
+// prepared is a step whose indices are replaced by the values.
 type prepared struct {
 	operate func(to []float32, from [][]float32)
 	to      []float32

@@ -8,10 +8,11 @@ import (
 	"driftscope/infer/card"
 )
 
-// features is what the graphs here read.
+// features is the shape of the input of these graphs.
 var features = []int{1, 2, 2, 2}
 
-// bentReadout has all that a model of pretrain's has behind its trunk: a clock, monomials, a polynomial, and variances through its slopes.
+// bentReadout returns a graph with everything that pretrain's models have after the trunk: a clock, monomials, a polynomial, and variances propagated by the
+// polynomial's slopes.
 func bentReadout() *graph {
 	g := newGraph("h", features...)
 	g.Inputs = append(g.Inputs, card.Value{Name: "t", Shape: []int{1, 1}})
@@ -36,16 +37,16 @@ func bentReadout() *graph {
 	return g
 }
 
-// finished writes a graph with the outputs of an encoder of two latents.
+// finished marshals a graph with the outputs of an encoder of two latents.
 func finished(g *graph) []byte {
 	return g.outputs(card.Value{Name: "mean", Shape: []int{1, 2}}, card.Value{Name: "log_sd", Shape: []int{1, 2}}).Marshal(nil)
 }
 
-// The compiled readout gives what OpenCV makes of the same graph, of every frame anew.
+// TestReadoutAsOpenCV: for every frame, the compiled readout gives the same values as OpenCV.
 func TestReadoutAsOpenCV(t *testing.T) {
 	r := infer.OpenReadout(finished(bentReadout()), features)
 	if r == nil {
-		t.Fatal("the graph is left to OpenCV")
+		t.Fatal("the graph was not compiled")
 	}
 	defer r.Close()
 	for seed := range uint64(5) {
@@ -54,14 +55,14 @@ func TestReadoutAsOpenCV(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range opencv {
-			if math.Abs(float64(own[i]-want)) > 1e-5*(1+math.Abs(float64(want))) { // float32 in another order
+			if math.Abs(float64(own[i]-want)) > 1e-5*(1+math.Abs(float64(want))) { // float32, different order of summation
 				t.Errorf("frame %d, value %d: found %g, OpenCV has %g", seed, i, own[i], want)
 			}
 		}
 	}
 }
 
-// What asks for anything else, or says it otherwise, is left to OpenCV.
+// TestWhatIsNoReadout: OpenCV runs a graph that needs other operators, or states them in another way.
 func TestWhatIsNoReadout(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -90,8 +91,8 @@ func TestWhatIsNoReadout(t *testing.T) {
 	}
 }
 
-// FuzzReadout looks for a graph that is compiled to something else than what OpenCV makes of it, and for one that panics. Sums that cancel
-// lose digits of float32: a thousandth is still no other meaning.
+// FuzzReadout searches for a graph whose compiled form differs from OpenCV's result or panics. Sums that cancel lose digits of float32, so a difference of a
+// thousandth is allowed.
 func FuzzReadout(f *testing.F) {
 	f.Add(finished(bentReadout()))
 	picture := random(8, 3)

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// ErrGraph is wrapped by the refusal of a graph: it holds an operator that is not allowed, or its trial failed.
-var ErrGraph = errors.New("the graph is not run")
+// ErrGraph is in the chain of every error that refuses a graph, because of an operator that is not allowed or a failed trial.
+var ErrGraph = errors.New("the graph is refused")
 
-// Bounds on the totals of a graph. guard.cc also bounds the memory that OpenCV reports for a run.
+// Bounds on a whole graph. guard.cc also bounds the memory that OpenCV reports for a run.
 const (
 	maxNodes    = 2048
 	maxRank     = 6
-	maxElements = 1 << 27 // of all values of the nodes, per picture
-	maxProducts = 1 << 35 // multiplications per picture: some seconds of a core
+	maxElements = 1 << 27 // numbers in all values, per picture
+	maxProducts = 1 << 35 // multiplications per picture: a few seconds of one core
 )
 
 // known describes a value before the graph runs.
@@ -24,32 +24,32 @@ type known struct {
 	constant *constant // nil if the value depends on the graph's input
 }
 
-// call is a node with its inputs.
+// call is a node with the shapes of its inputs.
 type call struct {
 	node     *node
-	in       []known // per input; an input left out has no shape
-	products int64   // multiplications per value of its outputs
+	in       []known // one per input; an omitted input has no shape
+	products int64   // multiplications per output value
 }
 
-// inference computes the shapes of a graph, from its inputs on.
+// inference computes the shapes of a graph's values, node by node from the inputs.
 type inference struct {
 	values             map[string]known
 	elements, products int64
 }
 
-// checkOperators refuses a graph with an operator, or a form of one, that is not in the list. Sizes must fit each other and the given
-// inputs, and stay within the bounds. Every node must depend on the input: OpenCV 4.6 folds the others into constants, and some of its
-// operators hang there. The graph is one that checkStructure has accepted.
+// checkOperators refuses a graph with an operator, or a variant of one, that is not in the list. Shapes must be consistent with each other and with the given
+// inputs, and stay within the bounds. Every node must depend on an input, because OpenCV 4.6 folds all other nodes into constants and some of its operators
+// hang then. checkStructure must have accepted the graph.
 func checkOperators(onnx []byte, inputs ...[]int) error {
 	_, err := shapes(onnx, inputs...)
 	return err
 }
 
-// shapes returns a graph's values, as checkOperators finds them.
+// shapes returns the shapes of a graph's values, or the error of checkOperators.
 func shapes(onnx []byte, inputs ...[]int) (map[string]known, error) {
 	g, ok := readGraph(onnx)
 	if !ok {
-		return nil, errors.New("a value or an attribute is given twice, or an attribute in two forms: the file is damaged, export or copy it again")
+		return nil, errors.New("a value or an attribute is defined twice, or an attribute has values of two types: the file is damaged, export or copy it again")
 	}
 	if len(g.nodes) > maxNodes {
 		return nil, fmt.Errorf("found %d nodes, expected at most %d: export a smaller encoder", len(g.nodes), maxNodes)
@@ -65,7 +65,7 @@ func shapes(onnx []byte, inputs ...[]int) (map[string]known, error) {
 	}
 	for _, name := range g.outputs {
 		if v, made := f.values[name]; !made || v.constant != nil || slices.Contains(g.inputs, name) {
-			return nil, fmt.Errorf("no node makes its output %.80q: export it again", name)
+			return nil, fmt.Errorf("no node computes the graph's output %.80q: export it again", name)
 		}
 	}
 	return f.values, nil
@@ -78,7 +78,7 @@ func (f *inference) begin(g *graph, inputs [][]int) error {
 	}
 	for i, name := range g.inputs {
 		if declared := g.shapes[i]; !slices.Equal(declared, inputs[i]) {
-			return fmt.Errorf("its input %.80q is declared as %s, expected float32 of %s: export it with fixed sizes, and those of the card",
+			return fmt.Errorf("its input %.80q is declared with the shape %s, expected float32 of shape %s: export it with the fixed sizes of the card",
 				name, sizes(declared), sizes(inputs[i]))
 		}
 		f.values[name] = known{shape: inputs[i]}
@@ -97,7 +97,7 @@ func (f *inference) begin(g *graph, inputs [][]int) error {
 // sizes formats a shape as 1x3x64x64.
 func sizes(shape []int) string {
 	if len(shape) == 0 {
-		return "no sizes"
+		return "no dimensions"
 	}
 	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", "x"), "[]")
 	return text
@@ -107,12 +107,12 @@ func sizes(shape []int) string {
 func (f *inference) add(n *node) error {
 	o, listed := allowed[n.op]
 	if !listed || n.domain != "" && n.domain != "ai.onnx" {
-		return fmt.Errorf("found the operator %.40s, which is not run: export the model without it; allowed are %s", n.op, allowedNames())
+		return fmt.Errorf("found the operator %.40s, which is not supported: export the model without it; supported operators: %s", n.op, allowedNames())
 	}
 	for name, a := range n.attributes {
 		r, listed := o.attributes[name]
 		if !listed {
-			return fmt.Errorf("found the attribute %.40q, which is not read: export the model without it", name)
+			return fmt.Errorf("found the attribute %.40q, which is not supported: export the model without it", name)
 		}
 		if r.form == formTensor && a.form == formTensor {
 			continue
@@ -122,7 +122,7 @@ func (f *inference) add(n *node) error {
 		}
 	}
 	if len(n.outputs) < 1 || len(n.outputs) > max(o.outputs, 1) || slices.Contains(n.outputs, "") {
-		return fmt.Errorf("found %d outputs, expected at most %d with names", len(n.outputs), max(o.outputs, 1))
+		return fmt.Errorf("found %d outputs, expected 1 to %d, each with a name", len(n.outputs), max(o.outputs, 1))
 	}
 	if n.op == "Constant" {
 		return f.constant(n)
@@ -149,7 +149,7 @@ func (f *inference) constant(n *node) error {
 	return nil
 }
 
-// read finds a node's inputs and compares each with its role.
+// read looks up a node's inputs and compares each with its role.
 func (c *call) read(o operator, values map[string]known) error {
 	roles, more := o.roles()
 	for more && len(roles) < len(c.node.inputs) && len(roles) < maxInputs {
@@ -180,7 +180,7 @@ func (c *call) read(o operator, values map[string]known) error {
 		c.in = append(c.in, known{})
 	}
 	if !depends {
-		return errors.New("depends on no input of the graph, which OpenCV does not run: export the model with its constants folded")
+		return errors.New("depends on no input of the graph, and OpenCV does not run such a node: export the model with its constants folded")
 	}
 	return nil
 }
@@ -191,7 +191,7 @@ func (r role) check(name string, v known) error {
 	case name == "" && r.optional:
 		return nil
 	case name == "":
-		return fmt.Errorf("its %s is left out", r.name)
+		return fmt.Errorf("its %s is missing", r.name)
 	case r.mark == 0 && v.constant != nil:
 		return fmt.Errorf("its %s is the constant %.80q, expected a value that depends on the graph's input: export the model with its constants folded", r.name, name)
 	case (r.mark == '*' || r.mark == '#') && v.constant == nil:
@@ -204,7 +204,7 @@ func (r role) check(name string, v known) error {
 		kind, what = typeInt64, "int64"
 	}
 	if v.constant.kind != kind || len(v.shape) > maxRank {
-		return fmt.Errorf("its %s %.80q is of type %d with %d sizes, expected %s with at most %d", r.name, name, v.constant.kind, len(v.shape), what, maxRank)
+		return fmt.Errorf("its %s %.80q has the type %d and %d dimensions, expected %s and at most %d", r.name, name, v.constant.kind, len(v.shape), what, maxRank)
 	}
 	if count(v.shape) == 0 && r.name != "roi" && r.name != "scales" {
 		return fmt.Errorf("its %s %.80q is empty", r.name, name)
@@ -212,14 +212,14 @@ func (r role) check(name string, v known) error {
 	return nil
 }
 
-// made records a node's outputs and checks the bounds.
+// made records the shapes of a node's outputs and checks the bounds.
 func (f *inference) made(c *call, shapes [][]int) error {
 	if len(shapes) != len(c.node.outputs) {
 		return fmt.Errorf("found %d outputs, expected %d", len(c.node.outputs), len(shapes))
 	}
 	for i, shape := range shapes {
 		if len(shape) < 1 || len(shape) > maxRank || slices.Min(shape) < 1 || slices.Max(shape) > maxDim {
-			return fmt.Errorf("makes a value of %s, expected 1 to %d sizes of 1 to %d", sizes(shape), maxRank, maxDim)
+			return fmt.Errorf("computes a value of shape %s, expected 1 to %d dimensions of size 1 to %d", sizes(shape), maxRank, maxDim)
 		}
 		n := count(shape)
 		f.elements += n
@@ -235,5 +235,5 @@ func (f *inference) made(c *call, shapes [][]int) error {
 }
 
 func tooMuch(shape []int) error {
-	return fmt.Errorf("with its %s one picture takes more than %d values or %d multiplications: export a smaller model", sizes(shape), maxElements, maxProducts)
+	return fmt.Errorf("with its output of shape %s one picture needs more than %d values or %d multiplications: export a smaller model", sizes(shape), maxElements, maxProducts)
 }

@@ -13,11 +13,11 @@ import (
 
 // Bounds on a graph's sizes and attributes.
 const (
-	maxDim       = 1 << 24 // of a tensor
-	maxAttribute = 1 << 10 // of a kernel, a stride, a padding, a group
+	maxDim       = 1 << 24 // size of a tensor's dimension
+	maxAttribute = 1 << 10 // kernel size, stride, padding or number of groups
 )
 
-// message describes the fields of onnx.proto3 that we or OpenCV read: the wire types of single fields, and of repeated fields.
+// message describes the fields of onnx.proto3 that we or OpenCV read. one has the wire types of single fields, many of repeated fields.
 type message struct {
 	name      string
 	one, many types
@@ -40,21 +40,21 @@ var (
 		types{7: fixed32, 8: varint, 9: length, 10: length, 11: length}}
 	tensorMessage = message{"a constant", types{2: varint, 8: length, 9: length, 14: varint},
 		types{1: varint, 4: fixed32, 5: varint, 7: varint, 10: fixed64, 11: varint, 13: length}}
-	valueMessages = []message{ // each is the next one's field in checkShape's path
+	valueMessages = []message{ // each message is a field of the message before it, along checkShape's path
 		{"a value", types{1: length, 2: length}, nil}, {"a type", types{1: length}, nil},
 		{"a tensor's type", types{1: varint, 2: length}, nil}, {"a shape", nil, types{1: length}},
 		{"a size", types{1: varint, 2: length}, nil},
 	}
 )
 
-// encodings maps data_type to a constant's two encodings: the bytes of a number in raw_data, and the field of single numbers.
+// encodings maps data_type to a constant's two encodings: width is the number of bytes per number in raw_data, field is the field for numbers stored singly.
 var encodings = map[int64]struct {
 	width int
 	field protowire.Number
 }{1: {4, 4}, 2: {1, 5}, 3: {1, 5}, 4: {2, 5}, 5: {2, 5}, 6: {4, 5}, 7: {8, 7}, 9: {1, 5}, 10: {2, 5}, 11: {8, 10}}
 
-// checkStructure refuses graphs that would end the process instead of making OpenCV throw: OpenCV divides by a tensor's sizes and by a
-// kernel's strides, and trusts that a constant holds as many numbers as its shape. Field numbers follow onnx.proto3.
+// checkStructure refuses graphs that would crash the process instead of causing an exception in OpenCV. OpenCV divides by a tensor's sizes and by a kernel's
+// strides, and trusts that a constant has the number of values that its shape requires. Field numbers follow onnx.proto3.
 func checkStructure(onnx []byte) error {
 	return modelMessage.fields(onnx, func(field protowire.Number, v value) error {
 		if field != 7 { // graph
@@ -65,7 +65,7 @@ func checkStructure(onnx []byte) error {
 }
 
 func checkGraph(graph []byte) error {
-	defined := map[string]bool{"": true} // the empty name marks an optional input left out
+	defined := map[string]bool{"": true} // an empty name marks an omitted optional input
 	err := graphMessage.fields(graph, func(field protowire.Number, v value) error {
 		switch field {
 		case 5:
@@ -94,7 +94,7 @@ func checkGraph(graph []byte) error {
 // inputs returns the names of a graph's inputs, in order, without constants.
 func inputs(onnx []byte) (names []string) {
 	constant := map[string]bool{}
-	_ = fields(onnx, func(field protowire.Number, v value) error { // checkStructure reports a torn file
+	_ = fields(onnx, func(field protowire.Number, v value) error { // checkStructure reports an incomplete file
 		if field != 7 {
 			return nil
 		}
@@ -113,7 +113,7 @@ func inputs(onnx []byte) (names []string) {
 
 // text returns a message's string field, the last if it occurs more than once.
 func text(message []byte, number protowire.Number) (s string) {
-	_ = fields(message, func(field protowire.Number, v value) error { // a later full read reports a torn message
+	_ = fields(message, func(field protowire.Number, v value) error { // a later full read reports an incomplete message
 		if field == number {
 			s = string(v.bytes)
 		}
@@ -122,7 +122,7 @@ func text(message []byte, number protowire.Number) (s string) {
 	return s
 }
 
-// checkNode bounds a node's attributes and requires that its inputs are defined. It then defines the outputs.
+// checkNode checks the bounds of a node's attributes and requires that its inputs are defined. It then marks the outputs as defined.
 func checkNode(node []byte, defined map[string]bool) error {
 	var outputs []string
 	err := nodeMessage.fields(node, func(field protowire.Number, v value) error {
@@ -157,7 +157,7 @@ func checkAttribute(attribute []byte) error {
 			_, err := checkTensor(v.bytes)
 			return err
 		case 6, 11: // subgraphs: If, Loop
-			return errors.New("holds a graph within the graph, which OpenCV does not run")
+			return errors.New("contains a subgraph, which OpenCV does not run")
 		case 8:
 			return v.eachInteger(func(i int64) { ints = append(ints, i) })
 		}
@@ -182,10 +182,10 @@ func checkAttribute(attribute []byte) error {
 	return nil
 }
 
-// checkTensor compares a constant's shape with the count of its numbers. It returns the constant's name.
+// checkTensor requires that a constant has the number of values that its shape requires. It returns the constant's name.
 func checkTensor(tensor []byte) (name string, err error) {
 	var kind, all int64
-	var counts [12]int64 // by field
+	var counts [12]int64 // numbers per field
 	raw := 0
 	size := int64(1)
 	dim := func(d int64) {
@@ -211,7 +211,7 @@ func checkTensor(tensor []byte) (name string, err error) {
 		case 9:
 			raw = len(v.bytes)
 		case 13, 14:
-			return errors.New("keeps constants in another file: export it as one file")
+			return errors.New("stores constants in another file: export the model as one file")
 		}
 		return nil
 	})
@@ -221,14 +221,14 @@ func checkTensor(tensor []byte) (name string, err error) {
 	e, known := encodings[kind]
 	count := counts[e.field]
 	if count != all || raw > 0 && all > 0 || known && raw > 0 && raw%e.width != 0 {
-		return name, fmt.Errorf("constant %q of type %d holds %d bytes and %d numbers, %d of them of its type, expected one form of whole numbers: "+
+		return name, fmt.Errorf("constant %q of type %d has %d bytes of raw data and %d numbers, %d of them of its type, expected only one encoding, without partial numbers: "+
 			"the file is damaged, export or copy it again", name, kind, raw, all, count)
 	}
 	if known && raw > 0 {
 		count = int64(raw / e.width)
 	}
 	if !known || count != size {
-		return name, fmt.Errorf("constant %q of type %d holds %d numbers, its shape wants %d: the file is damaged", name, kind, count, size)
+		return name, fmt.Errorf("constant %q of type %d has %d numbers, but its shape needs %d: the file is damaged, export or copy it again", name, kind, count, size)
 	}
 	return name, nil
 }
@@ -247,7 +247,7 @@ func checkShape(message []byte, level int) error {
 	})
 }
 
-// value is one field of a protobuf message: bytes for the length-delimited, integer for varints.
+// value is one field of a protobuf message. Length-delimited fields set bytes, varints set integer.
 type value struct {
 	kind    protowire.Type
 	bytes   []byte
@@ -261,8 +261,8 @@ func fields(message []byte, f func(protowire.Number, value) error) error {
 	})
 }
 
-// fields calls f for every field of a message in its declared form. OpenCV ignores fields of another wire type. It takes the last of a
-// repeated single field, or merges them, so our check would see other data than OpenCV.
+// fields calls f for every field of a message, and refuses a field of the wrong wire type and a single field that occurs twice. OpenCV ignores the former. Of
+// the latter it takes the last or merges them, so our checks would see different data than OpenCV.
 func (m message) fields(bytes []byte, f func(protowire.Number, value) error) error {
 	seen := map[protowire.Number]bool{}
 	return fields(bytes, func(field protowire.Number, v value) error {
@@ -286,7 +286,7 @@ func (m message) fields(bytes []byte, f func(protowire.Number, value) error) err
 	})
 }
 
-// eachInteger calls f for the integers of a repeated field, packed or not.
+// eachInteger calls f for every integer of a repeated field, packed or not.
 func (v value) eachInteger(f func(int64)) error {
 	if v.kind == varint {
 		f(v.integer)
@@ -303,7 +303,7 @@ func (v value) eachInteger(f func(int64)) error {
 	return nil
 }
 
-// count returns how many numbers of a wire type a repeated field holds, packed or not.
+// count returns the number of values of a wire type in a repeated field, packed or not.
 func (v value) count(kind protowire.Type) (n int64, err error) {
 	width := map[protowire.Type]int{fixed32: 4, fixed64: 8}[kind]
 	switch {

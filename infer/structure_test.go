@@ -12,7 +12,7 @@ import (
 	"driftscope/infer/card"
 )
 
-// Each of these graphs, or one like it, ends OpenCV 4.6 by a signal that no exception handler sees.
+// TestDamagedGraphs: each of these graphs, or a similar one, crashes OpenCV 4.6 with a signal that no exception handler sees.
 func TestDamagedGraphs(t *testing.T) {
 	conv := func(change func(n *card.Node)) *card.Graph {
 		g := newGraph("x", 1, 1, 4, 4)
@@ -35,14 +35,14 @@ func TestDamagedGraphs(t *testing.T) {
 			g.gemm("mean", make([]float32, 64), make([]float32, 4))
 			g.Tensors[0].Shape = []int{4, 1 << 20}
 			return g.outputs(card.Value{Name: "mean", Shape: []int{1, 4}})
-		}(), `constant "t0" of type 1 holds 64 numbers, its shape wants 4194304`},
+		}(), `constant "t0" of type 1 has 64 numbers, but its shape needs 4194304`},
 		{"overflowing shape", func() *card.Graph {
 			g := newGraph("x", 1, 1, 4, 4)
 			g.flatten("flat")
 			g.gemm("mean", make([]float32, 64), make([]float32, 4))
 			g.Tensors[0].Shape = []int{1 << 22, 1 << 22, 1 << 22, 1 << 22}
 			return g.outputs(card.Value{Name: "mean", Shape: []int{1, 4}})
-		}(), `constant "t0" of type 1 holds 64 numbers`},
+		}(), `constant "t0" of type 1 has 64 numbers`},
 		{"size zero", func() *card.Graph {
 			g := newGraph("x", 1, 0, 4, 4)
 			g.flatten("flat")
@@ -56,7 +56,7 @@ func TestDamagedGraphs(t *testing.T) {
 	}
 }
 
-// wire is a protobuf message as it is written.
+// wire is an encoded protobuf message.
 type wire []byte
 
 func (w wire) integer(field protowire.Number, v uint64) wire {
@@ -71,7 +71,7 @@ func (w wire) bytes(field protowire.Number, v ...byte) wire {
 	return protowire.AppendBytes(protowire.AppendTag(w, field, protowire.BytesType), v)
 }
 
-// withGraph is a model that runs, after change has rewritten its graph.
+// withGraph returns a working model after change has rewritten its graph.
 func withGraph(t *testing.T, change func(graph wire) wire) []byte {
 	data := written(t, 2, linearEncoder(grey4x4, random(64, 1), make([]float32, 4)), nil)
 	var out wire
@@ -80,7 +80,7 @@ func withGraph(t *testing.T, change func(graph wire) wire) []byte {
 		if field == 7 && kind == protowire.BytesType {
 			_, _, tag := protowire.ConsumeTag(data)
 			graph, _ := protowire.ConsumeBytes(data[tag:])
-			out = out.bytes(7, change(slices.Clip(graph))...) // what follows stays
+			out = out.bytes(7, change(slices.Clip(graph))...) // later fields do not change
 		} else {
 			out = append(out, data[:n]...)
 		}
@@ -89,20 +89,20 @@ func withGraph(t *testing.T, change func(graph wire) wire) []byte {
 	return out
 }
 
-// OpenCV reads each of these otherwise than it looks, and beyond its data where the sizes are large.
+// TestAmbiguousGraphs: OpenCV reads each of these graphs differently than expected, and beyond its data if the sizes are large.
 func TestAmbiguousGraphs(t *testing.T) {
 	const side = 1 << 12
 	row := wire{}.integer(1, side).integer(2, 1).bytes(9, make([]byte, 4*side)...)
 	strides := wire{}.bytes(1, []byte("strides")...).integer(8, 0).integer(8, 0)
 	for _, c := range []struct {
 		name  string
-		field protowire.Number // of the graph: a node or a constant
+		field protowire.Number // field of the graph: a node or a constant
 		part  wire
 		want  string
 	}{
-		{"numbers of another type", 5, wire{}.integer(1, 8).integer(2, 1).bytes(7, make([]byte, 8)...), "holds 0 bytes and 8 numbers, 0 of them of its type"},
-		{"raw data beside numbers", 5, wire{}.integer(1, 1).integer(2, 1).fixed32(4, 0).bytes(9, 0, 0, 0, 0), "holds 4 bytes and 1 numbers"},
-		{"raw data of parts", 5, wire{}.integer(1, 0).integer(2, 1).bytes(9, 0), "holds 1 bytes and 0 numbers"},
+		{"numbers of another type", 5, wire{}.integer(1, 8).integer(2, 1).bytes(7, make([]byte, 8)...), "has 0 bytes of raw data and 8 numbers, 0 of them of its type"},
+		{"raw data beside numbers", 5, wire{}.integer(1, 1).integer(2, 1).fixed32(4, 0).bytes(9, 0, 0, 0, 0), "has 4 bytes of raw data and 1 numbers"},
+		{"raw data of parts", 5, wire{}.integer(1, 0).integer(2, 1).bytes(9, 0), "has 1 bytes of raw data and 0 numbers"},
 		{"packed numbers of parts", 5, wire{}.integer(1, 1).integer(2, 1).bytes(4, 0, 0, 0, 0, 0), "found 5 bytes of packed numbers, expected a multiple of 4"},
 		{"size of another wire type", 5, wire{}.integer(1, side).fixed32(1, 7).integer(2, 1), "field 1 of a constant has the wire type 5, expected 0"},
 		{"two raw data", 5, wire{}.integer(1, 1).integer(2, 1).bytes(9, 0, 0, 0, 0).bytes(9, 0, 0, 0, 0), "found field 9 of a constant twice"},
@@ -125,8 +125,8 @@ func TestAmbiguousGraphs(t *testing.T) {
 	}
 }
 
-// Every node makes 64 MiB of a constant of 1 MiB, and OpenCV keeps what the first has made: twenty want more than reading may take. The list
-// refuses such nodes; this is what stands behind it.
+// TestFoldedConstants: every node turns a constant of 1 MiB into 64 MiB, and OpenCV keeps the result. Twenty nodes need more memory than reading may take. The
+// check of operators refuses such nodes; this test covers the second line of defence.
 func TestFoldedConstants(t *testing.T) {
 	row := wire{}.integer(1, 1).integer(1, 1<<18).integer(2, 1).bytes(8, 'r').bytes(9, make([]byte, 1<<20)...)
 	join := wire{}.bytes(2, 'c').bytes(4, []byte("Concat")...)
@@ -145,15 +145,15 @@ func TestFoldedConstants(t *testing.T) {
 			t.Errorf("%d nodes: found %v, expected %s", times, err, want)
 		}
 		if _, err := infer.Parse("folded.onnx", data); err == nil {
-			t.Errorf("%d nodes of constants alone are run", times)
+			t.Errorf("%d nodes that read only constants were accepted", times)
 		}
 	}
 }
 
-// Constants in another file are refused: the model is one file.
+// TestExternalData: constants in another file are refused, because a model is one file.
 func TestExternalData(t *testing.T) {
 	data := withGraph(t, func(graph wire) wire { return graph.bytes(5, wire{}.integer(14, 1)...) }) // data_location: external
-	if _, err := infer.Parse("external.onnx", data); err == nil || !strings.Contains(err.Error(), "export it as one file") {
+	if _, err := infer.Parse("external.onnx", data); err == nil || !strings.Contains(err.Error(), "export the model as one file") {
 		t.Errorf("found %v, expected external data to be refused", err)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"driftscope/infer"
 )
 
-// TestOpenedTogether: streams of one process open their models at once, as a worker's do. The number of OpenCV's threads, set while another graph was tried, ended the process.
+// TestOpenedTogether: streams of one process open their models at the same time, as in a worker. The process once crashed when the number of OpenCV's threads
+// was set during the first run of another graph.
 func TestOpenedTogether(t *testing.T) {
 	data, err := configs.Model("molecule")
 	if err != nil {
@@ -17,7 +18,7 @@ func TestOpenedTogether(t *testing.T) {
 	defer infer.SetThreads(1)
 	for range 20 {
 		var opening sync.WaitGroup
-		opening.Go(func() { // as each of them does once it is open
+		opening.Go(func() { // as every stream does after its model is open
 			for n := range 10 {
 				infer.SetThreads(1 + n%2)
 			}

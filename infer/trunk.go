@@ -8,21 +8,21 @@ import (
 	"driftscope/infer/card"
 )
 
-// maxTrunk bounds a trunk's weights and one encoder's maps, in floats: 1 GiB, the bound of guard.cc for OpenCV.
+// maxTrunk bounds the sum of a trunk's weights and one encoder's maps, in floats. It is 1 GiB, the same bound as for OpenCV in guard.cc.
 const maxTrunk = 1 << 28
 
-// trunk holds the first convolutions of a graph, which convolve.c runs. It is immutable: encoders share it.
+// trunk holds the first convolutions of a graph, which convolve.c runs. It is immutable, so encoders share it.
 type trunk struct {
 	layers []layer
-	lanes  int // of the vectors for which the weights are packed
+	lanes  int // floats per vector for which the weights are packed
 }
 
-// layer is a convolution of stride 1 that keeps the picture's size, followed by a slope for negative values and by pooling.
+// layer is a convolution of stride 1 that keeps the picture's size, followed by a leaky ReLU and by pooling.
 type layer struct {
 	in, rows, cols int // channels, rows and columns of its input
 	out, kernel    int
-	pool           int     // 2: the largest of 2 × 2 becomes one value; 1: none
-	slope          float32 // factor of negative values; 1 keeps them
+	pool           int     // 2: maximum of 2 × 2 values; 1: no pooling
+	slope          float32 // factor for negative values; 1 keeps them
 	weights, bias  []float32
 }
 
@@ -32,7 +32,7 @@ func (t *trunk) output() []int {
 	return []int{1, l.out, l.rows / l.pool, l.cols / l.pool}
 }
 
-// border returns the width of the zeros around the input of layer i, or 0 if there is no layer i.
+// border returns the width of the zero padding around the input of layer i, or 0 if there is no layer i.
 func (t *trunk) border(i int) int {
 	if i >= len(t.layers) {
 		return 0
@@ -40,7 +40,7 @@ func (t *trunk) border(i int) int {
 	return t.layers[i].kernel / 2
 }
 
-// pack orders the weights for the kernel of this many lanes.
+// pack reorders the weights for a kernel with this number of floats per vector.
 func (t *trunk) pack(lanes int) *trunk {
 	p := &trunk{layers: slices.Clone(t.layers), lanes: lanes}
 	for i := range p.layers {
@@ -55,16 +55,16 @@ func (t *trunk) pack(lanes int) *trunk {
 func (t *trunk) fits() bool {
 	floats := 0
 	for _, l := range t.layers {
-		floats += mapSize(l.in, l.rows, l.cols, l.kernel/2) + 16*len(l.weights) // a single output fills 16 lanes
+		floats += mapSize(l.in, l.rows, l.cols, l.kernel/2) + 16*len(l.weights) // a layer with one output is padded to 16 lanes
 	}
 	out := t.output()
 	return floats+mapSize(out[1], out[2], out[3], 0) <= maxTrunk
 }
 
-// cut removes a graph's trunk: a chain of Conv, LeakyRelu or Relu, and MaxPool from the picture of the given shape on. The trunk ends at
-// another operator, or at a value with several readers. readout is the remaining graph, which starts at the trunk's output. The trunk is
-// nil if OpenCV must run the whole graph: it starts otherwise, a convolution would remain, or an attribute has an unusual form. The graph
-// is one that checkStructure has accepted.
+// cut splits off a graph's trunk: the chain of Conv, LeakyRelu or Relu, and MaxPool that starts at the picture of the given shape. The trunk ends at any other
+// operator, or at a value that several nodes read. readout is the remaining graph, which starts at the trunk's output. The trunk is nil if OpenCV must run the
+// whole graph, because it starts with another operator, a convolution would remain, or an attribute is not supported. checkStructure must have accepted the
+// graph.
 func cut(onnx []byte, shape []int) (t *trunk, readout []byte) {
 	g, ok := readGraph(onnx)
 	if !ok || !slices.Equal(g.shape, shape) {
@@ -81,7 +81,7 @@ func cut(onnx []byte, shape []int) (t *trunk, readout []byte) {
 	return t, g.without(onnx, last, t.output())
 }
 
-// take marks the nodes of the trunk. last is the trunk's output.
+// take marks the nodes of the trunk. last names the trunk's output.
 func (g *graph) take(constants map[string]card.Tensor) (t *trunk, last string) {
 	t = &trunk{}
 	size, after := [3]int{g.shape[1], g.shape[2], g.shape[3]}, pooled
@@ -108,8 +108,8 @@ const (
 
 var places = map[string]int{"Conv": convolved, "LeakyRelu": bent, "Relu": bent, "MaxPool": pooled}
 
-// add adds a node to the trunk. It replaces size, the channels, rows and columns of the node's input, by those of its output. If the
-// kernel cannot run the node, add changes nothing and returns false.
+// add adds a node to the trunk and updates size, the channels, rows and columns, from the node's input to its output. If the kernel cannot run the node, add
+// changes nothing and returns false.
 func (t *trunk) add(n *node, constants map[string]card.Tensor, size *[3]int) bool {
 	if n.op == "Conv" {
 		l, ok := n.convolution(constants, *size)
@@ -133,7 +133,7 @@ func (t *trunk) add(n *node, constants map[string]card.Tensor, size *[3]int) boo
 	return ok
 }
 
-// convolution reads a Conv of stride 1 that keeps the picture's size. Its weights are constants.
+// convolution reads a Conv of stride 1 that keeps the picture's size and has constant weights.
 func (n *node) convolution(constants map[string]card.Tensor, size [3]int) (l layer, ok bool) {
 	if len(n.inputs) < 2 || len(n.inputs) > 3 || !n.only("kernel_shape", "strides", "pads", "dilations", "group", "auto_pad") {
 		return l, false
@@ -160,14 +160,14 @@ func (n *node) convolution(constants map[string]card.Tensor, size [3]int) (l lay
 		n.isOrNone("dilations", 1, 1) && n.isOrNone("group", 1) && finite(l.weights) && finite(l.bias)
 }
 
-// halves reports whether a MaxPool takes the largest of 2 × 2 and drops an odd last row or column.
+// halves reports whether a MaxPool takes the maximum of 2 × 2 values and drops an odd last row or column.
 func (n *node) halves() bool {
 	return n.only("kernel_shape", "strides", "pads", "dilations", "ceil_mode", "storage_order", "auto_pad") && n.padsItself() &&
 		n.is("kernel_shape", 2, 2) && n.is("strides", 2, 2) && n.isOrNone("pads", 0, 0, 0, 0) && n.isOrNone("dilations", 1, 1) &&
 		n.isOrNone("ceil_mode", 0) && n.isOrNone("storage_order", 0) && len(n.inputs) == 1
 }
 
-// bend returns the factor of negative values in a LeakyRelu or Relu.
+// bend returns the factor for negative values in a LeakyRelu or Relu.
 func (n *node) bend() (slope float32, ok bool) {
 	alpha, given := n.attributes["alpha"]
 	if n.op == "Relu" {

@@ -15,7 +15,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// stage is a convolution of a test's trunk and what follows it.
+// stage is a convolution of a test's trunk, with its activation and pooling.
 type stage struct {
 	out, kernel int
 	bent        string // LeakyRelu, Relu or nothing
@@ -52,8 +52,8 @@ var paperStages = []stage{
 	{8, 5, "LeakyRelu", 0.01, true}, {16, 5, "LeakyRelu", 0.01, true}, {32, 5, "LeakyRelu", 0.01, true}, {64, 5, "LeakyRelu", 0.01, false},
 }
 
-// Every kernel that the processor has gives what OpenCV gives: 1e-5 of the largest value is what float32 leaves of up to a thousand terms in
-// another order, through four layers (a hundred times its rounding).
+// TestTrunkAsOpenCV: every kernel that the processor can run gives OpenCV's values to 1e-5 of the largest value. That is a hundred times the rounding of
+// float32: up to a thousand terms are summed in a different order, through four layers.
 func TestTrunkAsOpenCV(t *testing.T) {
 	for _, c := range []struct {
 		in     card.Input
@@ -80,7 +80,7 @@ func TestTrunkAsOpenCV(t *testing.T) {
 			continue
 		}
 		picture := random(c.in.Channels*c.in.Height*c.in.Width, 5)
-		var fused []float32 // by a narrower kernel that multiplies and adds in one
+		var fused []float32 // of a narrower kernel with fused multiply-add
 		for _, lanes := range infer.Widths() {
 			ours, opencv, err := trunk.Forward(picture, lanes)
 			if err != nil {
@@ -99,7 +99,7 @@ func TestTrunkAsOpenCV(t *testing.T) {
 				}
 			}
 			if most == 0 {
-				t.Errorf("%+v, %+v: every value is 0, which compares nothing", c.in, c.stages)
+				t.Errorf("%+v, %+v: every value is 0, so the comparison is empty", c.in, c.stages)
 			}
 		}
 		trunk.Close()
@@ -113,7 +113,7 @@ func largest(v []float32) (most float64) {
 	return most
 }
 
-// The graph that is left gives, of the trunk's output, what the whole graph gives; with a clock beside it too.
+// TestTrunkAndReadout: trunk and remaining graph together give the latents of the whole graph, also with a clock.
 func TestTrunkAndReadout(t *testing.T) {
 	in := card.Input{Channels: 3, Height: 64, Width: 64}
 	m := parse(t, in, 3, paperEncoder(3, 3), nil)
@@ -121,7 +121,7 @@ func TestTrunkAndReadout(t *testing.T) {
 		t.Fatalf("found %d layers of a trunk, and %d of the whole model, expected 4 and none", m.Layers(), m.Whole().Layers())
 	}
 	if !m.Compiled() || m.Whole().Compiled() {
-		t.Fatal("the readout is left to OpenCV, or the whole model is not")
+		t.Fatal("the readout was not compiled, or the whole model was")
 	}
 	f := picture(t, 64, 64, gocv.MatTypeCV32FC3, random(64*64*3, 9)...)
 	var want, z latent.Latent
@@ -132,7 +132,7 @@ func TestTrunkAndReadout(t *testing.T) {
 		if err := open(t, m.Narrowed(lanes)).Encode(context.Background(), &z, f); err != nil {
 			t.Fatal(err)
 		}
-		for k := range want.Mean { // float32 in another order; the means and log sds are sums of 4096 terms of about 1
+		for k := range want.Mean { // float32, different order of summation; the means and log sds are sums of 4096 terms of about 1
 			if math.Abs(z.Mean[k]-want.Mean[k]) > 1e-4 || math.Abs(z.SD[k]/want.SD[k]-1) > 1e-4 {
 				t.Errorf("%d lanes, latent %d: found %g ± %g, OpenCV has %g ± %g", lanes, k, z.Mean[k], z.SD[k], want.Mean[k], want.SD[k])
 			}
@@ -140,14 +140,14 @@ func TestTrunkAndReadout(t *testing.T) {
 	}
 }
 
-// What is a trunk and what stays with OpenCV. Either way the model gives what OpenCV makes of the whole graph.
+// TestWhatIsATrunk: some graphs have a trunk, others run in OpenCV. In both cases the model gives OpenCV's latents of the whole graph.
 func TestWhatIsATrunk(t *testing.T) {
 	in := card.Input{Channels: 3, Height: 8, Width: 8}
 	conv := stage{out: 4, kernel: 3, bent: "LeakyRelu", alpha: 0.01}
 	for _, c := range []struct {
 		name   string
 		layers int
-		graph  func(g *graph) // leaves the features
+		graph  func(g *graph) // builds the features
 	}{
 		{"nothing but a readout", 0, func(*graph) {}},
 		{"one convolution", 1, func(g *graph) { g.trunkOf(in, conv) }},
@@ -229,8 +229,7 @@ func TestWhatIsATrunk(t *testing.T) {
 	}
 }
 
-// compareWithWhole reads a graph's last value out and compares the model with OpenCV's. The features' number is asked of OpenCV: of those
-// that divide the sizes here it takes one.
+// compareWithWhole adds a readout to a graph and compares the model with OpenCV. It finds the number of features by trial.
 func compareWithWhole(t *testing.T, name string, layers int, in card.Input, g *graph) {
 	t.Helper()
 	features := g.last
@@ -251,7 +250,7 @@ func compareWithWhole(t *testing.T, name string, layers int, in card.Input, g *g
 		}
 	}
 	if m == nil {
-		t.Errorf("%s: OpenCV runs it with no readout", name)
+		t.Errorf("%s: OpenCV ran the graph with no number of features", name)
 		return
 	}
 	if m.Layers() != layers {
@@ -265,23 +264,23 @@ func compareWithWhole(t *testing.T, name string, layers int, in card.Input, g *g
 	if err := open(t, m).Encode(context.Background(), &z, f); err != nil {
 		t.Fatal(err)
 	}
-	for k := range want.Mean { // float32 in another order
+	for k := range want.Mean { // float32, different order of summation
 		if math.Abs(z.Mean[k]-want.Mean[k]) > 1e-5*max(1, math.Abs(want.Mean[k])) || math.Abs(z.SD[k]/want.SD[k]-1) > 1e-5 {
 			t.Errorf("%s: found %v ± %v, OpenCV has %v ± %v", name, z.Mean, z.SD, want.Mean, want.SD)
 		}
 	}
 }
 
-// Files that say it otherwise stay with OpenCV.
+// TestSaidOtherwise: OpenCV runs files that state the same operators in another way.
 func TestSaidOtherwise(t *testing.T) {
 	g := newGraph("x", 1, 1, 4, 4)
 	g.trunkOf(grey4x4, stage{out: 2, kernel: 3, bent: "LeakyRelu", alpha: 0.1})
 	g.flatten("flat")
 	onnx := g.outputs(card.Value{Name: "flat", Shape: []int{1, 32}}).Marshal(nil)
 	g.Tensors[0].Data[4] = float32(math.Inf(1))
-	const size = "\x0a\x02\x08\x01" // of a shape: dim_value 1
+	const size = "\x0a\x02\x08\x01" // a dimension of a shape: dim_value 1
 	for _, c := range []struct {
-		name, old, new string // of the same length
+		name, old, new string // old and new have the same length
 		onnx           []byte
 	}{
 		{"a size that is left open", size + size, "\x0a\x02\x12\x00" + size, onnx}, // dim_param for dim_value
@@ -306,7 +305,7 @@ func TestSaidOtherwise(t *testing.T) {
 	trunk.Close()
 }
 
-// FuzzTrunk looks for a graph of which the trunk is not what OpenCV makes of the same operators, beyond the rounding of float32.
+// FuzzTrunk searches for a graph whose trunk differs from OpenCV's result by more than the rounding of float32.
 func FuzzTrunk(f *testing.F) {
 	for _, stages := range [][]stage{{{3, 3, "LeakyRelu", 0.1, true}, {2, 5, "Relu", 0, false}}, {{17, 1, "", 0, true}}} {
 		g := newGraph("x", 1, 1, 4, 4)

@@ -23,8 +23,8 @@ type preview struct {
 	jpeg  bytes.Buffer
 }
 
-// View writes to dst the encoder's input f, the decoder's picture of z, and the overview that f was cut from. The decoder's picture is
-// empty if the model has no decoder, the overview if no step set it. View reuses dst's memory.
+// View writes to dst the encoder's input f, the decoder's picture of z, and the overview from which f was cut. The decoder's picture is empty if the model has
+// no decoder, and the overview is empty if no preprocessing step set it. View reuses dst's memory.
 func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error {
 	if err := e.load(f); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (e *Encoder) View(dst *latent.View, f *frame.Frame, z *latent.Latent) error
 	return err
 }
 
-// survey writes where the encoder's input lies in the whole picture.
+// survey writes the position of the encoder's input in the whole picture, and the overview.
 func (e *Encoder) survey(dst *latent.View, o *frame.Overview) error {
 	dst.Region, dst.Whole = nil, dst.Whole[:0]
 	if o == nil || o.Region.Empty() {
@@ -61,7 +61,7 @@ func (e *Encoder) survey(dst *latent.View, o *frame.Overview) error {
 	return err
 }
 
-// print writes values, channels × height × width in [0,1], as JPEG to dst's memory.
+// print encodes values (channels × height × width in [0,1]) as JPEG, into dst's memory.
 func (e *Encoder) print(dst []byte, values []float32) ([]byte, error) {
 	in, p := e.model.Card.Input, &e.preview
 	if p.paper == nil {
@@ -77,7 +77,7 @@ func (e *Encoder) print(dst []byte, values []float32) ([]byte, error) {
 	return p.encode(dst, p.paper, jpegQuality)
 }
 
-// encode writes a picture as JPEG to dst's memory.
+// encode encodes a picture as JPEG, into dst's memory.
 func (p *preview) encode(dst []byte, picture image.Image, quality int) ([]byte, error) {
 	p.jpeg.Reset()
 	err := jpeg.Encode(&p.jpeg, picture, &jpeg.Options{Quality: quality})

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Output sizes of the operators on pictures, and their multiplications per value. Pictures are 1 × channels × rows × columns.
+// This file computes the output shapes of operators on pictures, and their multiplications per output value. Pictures are 1 × channels × rows × columns.
 
 // picture returns the shape of the node's first input, which must be a picture.
 func (c *call) picture() ([]int, error) {
@@ -17,15 +17,15 @@ func (c *call) picture() ([]int, error) {
 	return x, nil
 }
 
-// constantOf requires that input i has this shape, if it is given.
+// constantOf requires that input i has this shape, if the node has the input.
 func (c *call) constantOf(i int, shape ...int) error {
 	if v := c.in[i]; v.constant != nil && !slices.Equal(v.shape, shape) {
-		return fmt.Errorf("its constant %.80q is of %s, expected %s", c.node.inputs[i], sizes(v.shape), sizes(shape))
+		return fmt.Errorf("its constant %.80q has the shape %s, expected %s", c.node.inputs[i], sizes(v.shape), sizes(shape))
 	}
 	return nil
 }
 
-// ints returns an attribute's integers, or otherwise if the attribute is missing.
+// ints returns an attribute's integers, or the default otherwise if the attribute is missing.
 func (n *node) ints(name string, otherwise ...int64) []int64 {
 	if a, given := n.attributes[name]; given {
 		return a.ints
@@ -36,12 +36,12 @@ func (n *node) ints(name string, otherwise ...int64) []int64 {
 // window describes how an operator moves over rows or columns.
 type window struct{ kernel, stride, dilation, before, after int64 }
 
-// windows returns the windows over rows and columns. kernel is the kernel size of the weights, or 0.
+// windows returns the windows over rows and columns. kernel is the kernel size from the shape of the weights, or 0.
 func (c *call) windows(kernel ...int) (w [2]window, err error) {
 	given := c.node.ints("kernel_shape", int64(kernel[0]), int64(kernel[1]))
 	strides, dilations, pads := c.node.ints("strides", 1, 1), c.node.ints("dilations", 1, 1), c.node.ints("pads", 0, 0, 0, 0)
 	if _, padded := c.node.attributes["pads"]; padded && !c.node.padsItself() {
-		return w, errors.New("has both pads and auto_pad: export it with pads alone")
+		return w, errors.New("has both pads and auto_pad: export it with pads only")
 	}
 	for i := range w {
 		w[i] = window{given[i], strides[i], dilations[i], pads[i], pads[i+2]}
@@ -52,10 +52,10 @@ func (c *call) windows(kernel ...int) (w [2]window, err error) {
 	return w, nil
 }
 
-// reach returns the extent of a window.
+// reach returns the extent of a window, with its dilation.
 func (w window) reach() int64 { return w.dilation*(w.kernel-1) + 1 }
 
-// over returns the number of positions of a window along size values.
+// over returns the number of window positions along size values.
 func (w window) over(size int, pads string, ceil bool) int {
 	n := int64(size)
 	if pads == "SAME_UPPER" {
@@ -77,7 +77,7 @@ func convolve(c *call) ([][]int, error) {
 	}
 	weights, group := c.in[1].shape, int(c.node.ints("group", 1)[0])
 	if len(weights) != 4 || x[1]%group != 0 || weights[0]%group != 0 || weights[1] != x[1]/group {
-		return nil, fmt.Errorf("its weights are of %s, which does not fit %d channels in %d groups", sizes(weights), x[1], group)
+		return nil, fmt.Errorf("its weights have the shape %s, which does not fit %d channels in %d groups", sizes(weights), x[1], group)
 	}
 	if err := c.constantOf(2, weights[0]); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func convolveBack(c *call) ([][]int, error) {
 	}
 	weights := c.in[1].shape
 	if len(weights) != 4 || weights[0] != x[1] {
-		return nil, fmt.Errorf("its weights are of %s, which does not fit %d channels", sizes(weights), x[1])
+		return nil, fmt.Errorf("its weights have the shape %s, which does not fit %d channels", sizes(weights), x[1])
 	}
 	if err := c.constantOf(2, weights[1]); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func convolveBack(c *call) ([][]int, error) {
 	out, more := []int{x[0], weights[1], 0, 0}, c.node.ints("output_padding", 0, 0)
 	for i := range w {
 		if more[i] >= w[i].stride || w[i].before >= w[i].kernel || w[i].after >= w[i].kernel {
-			return nil, errors.New("pads as much as its kernel, or more at the end than its stride")
+			return nil, errors.New("has pads as large as its kernel, or an output_padding as large as its stride")
 		}
 		out[2+i] = int(int64(x[2+i]-1)*w[i].stride - w[i].before - w[i].after + w[i].kernel + more[i])
 	}
@@ -131,7 +131,7 @@ func pool(c *call) ([][]int, error) {
 	out := slices.Clone(x)
 	for i := range w {
 		if w[i].before >= w[i].kernel || w[i].after >= w[i].kernel {
-			return nil, errors.New("attribute pads: found as much as the kernel, expected less")
+			return nil, errors.New("attribute pads: found padding as large as the kernel, expected less")
 		}
 		out[2+i] = w[i].over(x[2+i], pads, ceil)
 	}
@@ -162,7 +162,7 @@ func normalise(c *call) ([][]int, error) {
 	return [][]int{x}, c.node.wants("epsilon")
 }
 
-// wants returns an error that names the missing attribute. OpenCV requires it.
+// wants returns an error if the node lacks an attribute that OpenCV requires.
 func (n *node) wants(name string) error {
 	if _, given := n.attributes[name]; !given {
 		return fmt.Errorf("has no attribute %s", name)
@@ -181,7 +181,7 @@ func pad(c *call) ([][]int, error) {
 	}
 	pads, err := c.list("pads", 1)
 	if err != nil || len(pads) != 8 {
-		return nil, first(err, errors.New("attribute pads: expected eight"))
+		return nil, first(err, errors.New("attribute pads: expected eight numbers"))
 	}
 	out := slices.Clone(x)
 	for i := range x {
@@ -191,14 +191,14 @@ func pad(c *call) ([][]int, error) {
 			most = int64(x[i]) - 1
 		}
 		if before < 0 || after < 0 || max(before, after) > most || i < 2 && before+after > 0 {
-			return nil, fmt.Errorf("pads: found %d and %d, expected 0 to %d of rows and columns alone", before, after, most)
+			return nil, fmt.Errorf("pads: found %d and %d, expected 0 to %d, and only for rows and columns", before, after, most)
 		}
 		out[i] += int(before + after)
 	}
 	return [][]int{out}, nil
 }
 
-// resize takes scales, or sizes, of a picture's rows and columns.
+// resize checks a Resize of a picture's rows and columns, given as scales or as sizes.
 func resize(c *call) ([][]int, error) {
 	x, err := c.picture()
 	if err != nil {
@@ -211,7 +211,7 @@ func resize(c *call) ([][]int, error) {
 	if roi := c.in[1]; roi.constant != nil && count(roi.shape) > 0 && len(c.node.inputs) > 2 {
 		return nil, errors.New("has a region of its own: export it without roi")
 	}
-	if len(c.node.inputs) == 2 { // up to opset 10, which has no roi
+	if len(c.node.inputs) == 2 { // opset 10 and earlier, without roi
 		scales = c.in[1]
 	}
 	if shape.constant == nil {
@@ -222,7 +222,7 @@ func resize(c *call) ([][]int, error) {
 	}
 	to := shape.constant.integers
 	if len(shape.shape) != 1 || len(to) != 4 || to[0] != int64(x[0]) || to[1] != int64(x[1]) || slices.Max(to) > maxDim {
-		return nil, fmt.Errorf("its sizes are %d, expected those of a picture of %d channels", to, x[1])
+		return nil, fmt.Errorf("its sizes are %d, expected four sizes of one picture with %d channels", to, x[1])
 	}
 	c.products = 4
 	return [][]int{{x[0], x[1], int(to[2]), int(to[3])}}, nil
@@ -243,20 +243,20 @@ func upsample(c *call) ([][]int, error) {
 // scaled multiplies a picture's rows and columns by scales.
 func scaled(x []int, scales *constant) ([][]int, error) {
 	if scales == nil || len(scales.shape) != 1 || len(scales.floats) != 4 || scales.floats[0] != 1 || scales.floats[1] != 1 {
-		return nil, errors.New("expected four scales, of which the first two are 1")
+		return nil, errors.New("expected four scales, the first two equal to 1")
 	}
 	out := slices.Clone(x)
 	for i := 2; i < 4; i++ {
 		scale := scales.floats[i]
 		if !(scale >= 1.0/maxAttribute && scale <= maxAttribute) {
-			return nil, fmt.Errorf("found the scale %g, expected at most %d", scale, maxAttribute)
+			return nil, fmt.Errorf("found the scale %g, expected at most %d and at least its reciprocal", scale, maxAttribute)
 		}
 		out[i] = int(float32(x[i]) * scale)
 	}
 	return [][]int{out}, nil
 }
 
-// padsItself reports whether the attribute pads alone gives the padding.
+// padsItself reports whether only the attribute pads sets the padding.
 func (n *node) padsItself() bool {
 	a, given := n.attributes["auto_pad"]
 	return !given || a.text == "NOTSET"

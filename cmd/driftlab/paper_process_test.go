@@ -46,7 +46,7 @@ func TestPaperInProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := drive(t, folder, "paper", "--rows", "balls-ou", "--runs", "2", "--out", ".", "--json")
-	o.check(t, 1, "1 of 2 runs failed, and the table lacks them: balls-ou, run 2: model: read ")
+	o.check(t, 1, "1 of 2 runs failed and are missing in the table (balls-ou, run 2: model: read ")
 	if !strings.Contains(o.errors, "balls-ou, run 2: driftlab: ") {
 		t.Errorf("the messages of the process are missing in the output:\n%s", o.errors)
 	}

@@ -62,10 +62,10 @@ func TestSwapToAKiller(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.ask("model", `{"name": "killer"}`, "409", `node "sum" (CumSum): found the operator CumSum, which is not run`)
+	r.ask("model", `{"name": "killer"}`, "409", `node "sum" (CumSum): found the operator CumSum, which is not supported`)
 	t.Setenv(diesInTrial, "yes")
-	r.ask("model", `{"name": "hidden"}`, "409", "OpenCV ended the process in which it was tried (")
-	r.ask("model", `{"name": "good"}`, "409", "OpenCV ended the process in which it was tried (")
+	r.ask("model", `{"name": "hidden"}`, "409", "OpenCV ended the process that tested it (")
+	r.ask("model", `{"name": "good"}`, "409", "OpenCV ended the process that tested it (")
 	r.tracks("embedded:molecule", own.Digest, 2)
 	if err := os.Unsetenv(diesInTrial); err != nil { // t.Setenv restores it
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestRunAKiller(t *testing.T) {
 	}
 	t.Setenv(diesInTrial, "yes")
 	for file, want := range map[string]string{
-		"killer.onnx": "found the operator CumSum, which is not run: export the model without it; allowed are Abs, Add,",
-		"hidden.onnx": "OpenCV ended the process in which it was tried (",
+		"killer.onnx": "found the operator CumSum, which is not supported: export the model without it; supported operators: Abs, Add,",
+		"hidden.onnx": "OpenCV ended the process that tested it (",
 	} {
 		for _, args := range [][]string{{"run", "sim:molecule", "--frames", "5", "--nats", "off", "--model", file}, {"model", "put", file}} {
 			o := drive(t, folder, args...)

@@ -1,5 +1,5 @@
-// Package card describes a trained model: the card says how to run an encoder, and one ONNX container carries the encoder, the decoder
-// and the card. The package is pure Go; the trainer writes with it and the tracker reads with it.
+// Package card describes a trained model. The card contains everything that is needed to run an encoder. One ONNX file contains the encoder, the decoder and
+// the card. The package is pure Go; the trainer uses it to write model files, and the tracker to read them.
 package card
 
 import (
@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Version is the newest card this build writes and reads.
+// Version is the newest version of a card that this build writes and reads.
 const Version = 1
 
 // Bounds on a card's values. Validate refuses a larger value before any memory is allocated.
@@ -18,26 +18,25 @@ const (
 	MaxSide   = 1024
 	MaxHidden = 8
 	MaxWidth  = 256
-	MaxWeight = 1e12 // of the drift's weights, centre and 1/scale, as in online: above, squares of drifts may overflow
+	MaxWeight = 1e12 // bound on the drift's weights, centre and 1/scale, as in package online; above it, squares of drifts may overflow
 )
 
-// Card holds everything beyond the weights that is needed to run an encoder as in training.
+// Card holds everything except the weights that is needed to run an encoder as in training.
 type Card struct {
 	Version    int       `json:"version" yaml:"version"`
 	Input      Input     `json:"input" yaml:"input"`
 	Latent     int       `json:"latent" yaml:"latent"`         // dimension d
-	Preprocess []Step    `json:"preprocess" yaml:"preprocess"` // from the camera's picture to Input, in order
+	Preprocess []Step    `json:"preprocess" yaml:"preprocess"` // steps from the camera's picture to Input, in order
 	DT         float64   `json:"dt_s" yaml:"dt_s"`             // the training clip's median frame interval, seconds
 	Sigma      []float64 `json:"sigma" yaml:"sigma"`           // σ of the exported latents, latent/s^½
-	Mean       []float64 `json:"mean" yaml:"mean"`             // of the training latents, per dimension
-	SD         []float64 `json:"sd" yaml:"sd"`                 // of the training latents, per dimension
+	Mean       []float64 `json:"mean" yaml:"mean"`             // mean of the training latents, per dimension
+	SD         []float64 `json:"sd" yaml:"sd"`                 // sd of the training latents, per dimension
 	Seconds    float64   `json:"train_s" yaml:"train_s"`       // observed time T of the training clip
-	// Clock is the longest clock time in training, in seconds. Above 0 the encoder has a second input "t", 1×1: the seconds since the
-	// recording, or its present trajectory, began. 0 means an encoder of pictures alone.
+	// Clock is the longest clock time in training, in seconds. If it is above 0, the encoder has a second input "t", 1×1: the seconds since the recording, or
+	// its current trajectory, began. 0 means that the picture is the only input.
 	Clock float64 `json:"clock_s,omitempty" yaml:"clock_s,omitempty"`
 
-	// Objects is set if the encoder's picture shows one object of a field. Preprocess then applies to the whole frame, and is often
-	// empty.
+	// Objects is set if the encoder's picture is a square around one object of a field. Preprocess then applies to the whole frame, and is often empty.
 	Objects *Objects `json:"objects,omitempty" yaml:"objects,omitempty"`
 
 	Drift    *Drift   `json:"drift,omitempty" yaml:"drift,omitempty"`
@@ -57,8 +56,8 @@ type Step struct {
 	Options map[string]any `json:"options,omitempty" yaml:"options,omitempty"`
 }
 
-// Drift is the trained drift network: d → Hidden... → d with softplus between, plus a linear skip,
-// on inputs (z - Centre)/Scale. The order of Weights is that in drift.Network.
+// Drift is the trained drift network: d → Hidden... → d with softplus between, plus a linear skip, on inputs (z - Centre)/Scale. Weights has the order of
+// drift.Network.
 type Drift struct {
 	Hidden  []int     `json:"hidden" yaml:"hidden"`
 	Centre  []float64 `json:"centre" yaml:"centre"`
@@ -66,22 +65,22 @@ type Drift struct {
 	Weights []float64 `json:"weights" yaml:"weights"`
 }
 
-// Training records how the model was made, so that anyone can make it again.
+// Training records how the model was made, so that the training can be repeated.
 type Training struct {
 	Command  string  `json:"command" yaml:"command"`
 	Source   string  `json:"source" yaml:"source"`
-	Frames   string  `json:"frames" yaml:"frames"` // A:B, the frames trained on
+	Frames   string  `json:"frames" yaml:"frames"` // A:B, range of the training frames
 	Seed     uint64  `json:"seed" yaml:"seed"`
 	Tau      float64 `json:"tau" yaml:"tau"`
 	Steps    int     `json:"steps" yaml:"steps"`
 	HeldOut  float64 `json:"held_out_loss" yaml:"held_out_loss"`
-	Digest   string  `json:"data_sha256" yaml:"data_sha256"` // of the preprocessed training frames
+	Digest   string  `json:"data_sha256" yaml:"data_sha256"` // digest of the preprocessed training frames
 	Producer string  `json:"producer" yaml:"producer"`
 
 	Verdict *Verdict `json:"verdict,omitempty" yaml:"verdict,omitempty"` // nil without a verdict, as in older files
 }
 
-// Validate reports every contradiction in the card at once, each naming its key.
+// Validate reports all invalid values in the card together. Each error names its key.
 func (c *Card) Validate() error {
 	var errs []error
 	bad := func(ok bool, format string, args ...any) {
@@ -97,7 +96,7 @@ func (c *Card) Validate() error {
 	bad((len(c.Preprocess) > 0 || c.Objects != nil) && len(c.Preprocess) <= 32, "preprocess: found %d steps, expected 1 to 32", len(c.Preprocess))
 	bad(c.DT > 0 && !math.IsInf(c.DT, 0), "dt_s: found %g, expected a positive number of seconds", c.DT)
 	bad(c.Seconds > 0 && !math.IsInf(c.Seconds, 0), "train_s: found %g, expected a positive number of seconds", c.Seconds)
-	bad(c.Clock >= 0 && !math.IsInf(c.Clock, 0), "clock_s: found %g, expected the seconds that the clock ran in training, or 0", c.Clock)
+	bad(c.Clock >= 0 && !math.IsInf(c.Clock, 0), "clock_s: found %g, expected the longest clock time in training in seconds, or 0", c.Clock)
 	vector := func(name string, v []float64, positive bool) {
 		bad(len(v) == c.Latent, "%s: found %d values, expected one per latent dimension (%d)", name, len(v), c.Latent)
 		if i := slices.IndexFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) || positive && x <= 0 }); i >= 0 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// good is a card that Validate accepts.
+// good returns a card that Validate accepts.
 func good() Card {
 	d := &Drift{Hidden: []int{3}, Centre: []float64{0, 0}, Scale: 1}
 	d.Weights = make([]float64, d.Size(2))
@@ -21,14 +21,14 @@ func good() Card {
 		Training: Training{Command: "driftscope pretrain x", Seed: 7, Frames: "0:80", Verdict: &Verdict{"doubt", []string{"z2 is noise"}}}}
 }
 
-// identity is the smallest graph: out = Identity(in), with one tensor of each type.
+// identity returns the smallest graph: out = Identity(in), with one tensor of each type.
 func identity(in, out string) *Graph {
 	return &Graph{Name: in, Inputs: []Value{{in, []int{1, 2}}}, Outputs: []Value{{out, []int{1, 2}}},
 		Nodes:   []Node{{Op: "Identity", Inputs: []string{in}, Outputs: []string{out}, Attrs: []Attr{{"a", 1}, {"b", float32(2)}, {"c", "d"}, {"e", []int{3, 4}}}}},
 		Tensors: []Tensor{{"w", []int{2}, []float32{1, 2}}}, Ints: []IntTensor{{"s", []int{1, -1}}}}
 }
 
-// TestVerdict: reasons are printed, so they are lines and bounded; a model that is good, or was never judged, gives no warning.
+// TestVerdict: reasons must be single lines of bounded length, because they are printed. A good model, or a model without a verdict, gives no warning.
 func TestVerdict(t *testing.T) {
 	for _, k := range []struct {
 		verdict  *Verdict
@@ -58,7 +58,7 @@ func TestWriteThenRead(t *testing.T) {
 	}
 	again, _ := Write(&c, identity("x", "mean"), identity("z", "x"))
 	if !bytes.Equal(data, again) {
-		t.Error("the same model gave other bytes")
+		t.Error("the same model gave different bytes")
 	}
 	f, err := Read(data)
 	if err != nil {
@@ -130,7 +130,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 	}
 }
 
-// No number of a card may be what numbers are not, wherever it stands, and none that measures something may be 0 or less.
+// TestValidateRefusesWhatIsNoNumber: no number in a card may be NaN or infinite, and numbers that measure something must be positive.
 func TestValidateRefusesWhatIsNoNumber(t *testing.T) {
 	option := func(key string, v any) func(*Card, float64) {
 		return func(c *Card, x float64) {
@@ -171,7 +171,7 @@ func TestValidateRefusesWhatIsNoNumber(t *testing.T) {
 	}
 }
 
-// What a card's preprocessing may make is bounded, in whatever type a decoder gives its numbers.
+// TestValidateBoundsThePreprocessing: the outputs of a card's preprocessing are bounded, for all number types that a decoder produces.
 func TestValidateBoundsThePreprocessing(t *testing.T) {
 	resize := func(width, height any) Step { return Step{"resize", map[string]any{"width": width, "height": height}} }
 	search := Step{"roi", map[string]any{"search": map[string]any{"size": 64}}}
@@ -195,7 +195,7 @@ func TestValidateBoundsThePreprocessing(t *testing.T) {
 	}
 }
 
-// A drift whose squares overflow is refused, each of its numbers by its key; one at the bounds is not.
+// TestValidateBoundsTheDrift: a drift whose squares overflow is refused, with the key of the number. A drift at the bounds is accepted.
 func TestValidateBoundsTheDrift(t *testing.T) {
 	c := good()
 	c.Drift.Centre[1], c.Drift.Scale, c.Drift.Weights[3] = -MaxWeight, 1/MaxWeight, MaxWeight
@@ -244,7 +244,7 @@ func TestTensors(t *testing.T) {
 		}
 	}
 	lying := &Graph{Tensors: []Tensor{{"w", []int{3}, []float32{1, 2}}}}
-	if _, err := Tensors(lying.Marshal(nil)); err == nil || !strings.Contains(err.Error(), `"w" holds 8 bytes`) {
+	if _, err := Tensors(lying.Marshal(nil)); err == nil || !strings.Contains(err.Error(), `"w" has 8 bytes`) {
 		t.Errorf("a constant that is shorter than its shape: %v", err)
 	}
 	huge := &Graph{Tensors: []Tensor{{"w", []int{1 << 20, 1 << 20}, nil}}}
@@ -267,7 +267,7 @@ func FuzzTensors(f *testing.F) {
 	})
 }
 
-// TestObjects: a card of objects says how they are cut out, in numbers that can be.
+// TestObjects: a card with Objects must have valid numbers for the square around an object.
 func TestObjects(t *testing.T) {
 	good := func() *Card {
 		return &Card{Version: Version, Input: Input{1, 16, 16}, Latent: 1, DT: 1, Sigma: []float64{1}, Mean: []float64{0}, SD: []float64{1}, Seconds: 9,
@@ -283,9 +283,9 @@ func TestObjects(t *testing.T) {
 		"objects.template_px":         func(c *Card) { c.Objects.Template = math.NaN() },
 		"objects.scale: found 0.5":    func(c *Card) { c.Objects.Scale = 0.5 },
 		"objects.scale: found 1e+09":  func(c *Card) { c.Objects.Scale = 1e9 },
-		"the second larger":           func(c *Card) { c.Objects.High = -5 },
+		"with high above low":         func(c *Card) { c.Objects.High = -5 },
 		"finite numbers":              func(c *Card) { c.Objects.High = math.Inf(1) },
-		"at most 62 beside":           func(c *Card) { c.Latent = 63 },
+		"at most 62 in addition":      func(c *Card) { c.Latent = 63 },
 		"clock_s":                     func(c *Card) { c.Clock = 3 },
 		"preprocess: found 0 steps":   func(c *Card) { c.Objects = nil },
 	} {

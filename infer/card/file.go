@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// MaxFile bounds a model file, in bytes.
+// MaxFile is the size of the largest model file, in bytes.
 const MaxFile = 256 << 20
 
 // The metadata keys of a model file.
@@ -28,12 +28,11 @@ type Property struct{ Key, Value string }
 // File holds the parts of a model file.
 type File struct {
 	Card    Card
-	Encoder []byte // the whole file: an ONNX runtime reads it as the encoder's graph
+	Encoder []byte // the whole file, which an ONNX runtime reads as the encoder's graph
 	Decoder []byte // a separate ONNX file, nil if the model has none
 }
 
-// Write makes a model file: the encoder's graph with the card and the decoder in its metadata.
-// It returns the card's Validate error, if any.
+// Write encodes a model file: the encoder's graph with the card and the decoder in its metadata. It returns an error if the card is invalid.
 func Write(c *Card, encoder, decoder *Graph) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -49,7 +48,7 @@ func Write(c *Card, encoder, decoder *Graph) ([]byte, error) {
 	return encoder.Marshal(props), nil
 }
 
-// Read splits a model file into its parts and checks its card. It returns ErrNoCard if the file has no card. The result keeps data.
+// Read splits a model file into its parts and checks its card. It returns ErrNoCard if the file has no card. The result refers to data.
 func Read(data []byte) (*File, error) {
 	if len(data) > MaxFile {
 		return nil, fmt.Errorf("the model file has %d bytes, at most %d are read", len(data), MaxFile)

@@ -8,10 +8,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Opset is the ONNX operator set that Graph is written in. OpenCV 4.6 reads these operators, but no Clip with inputs.
+// Opset is the ONNX operator set of Graph. OpenCV 4.6 reads its operators, except for a Clip with inputs.
 const Opset = 13
 
-// Graph is the part of an ONNX graph that encoders and decoders need. Values are float32.
+// Graph is an ONNX graph with the features that encoders and decoders need. Values are float32.
 type Graph struct {
 	Name    string
 	Inputs  []Value
@@ -21,7 +21,7 @@ type Graph struct {
 	Ints    []IntTensor
 }
 
-// Value names a graph's input or output and its shape.
+// Value is a graph's input or output: its name and shape.
 type Value struct {
 	Name  string
 	Shape []int
@@ -41,21 +41,20 @@ type Attr struct {
 	Value any
 }
 
-// Tensor is a constant: row-major.
+// Tensor is a float32 constant in row-major order.
 type Tensor struct {
 	Name  string
 	Shape []int
 	Data  []float32
 }
 
-// IntTensor is a constant vector of int64, such as the shape a Reshape takes.
+// IntTensor is a constant vector of int64, such as the shape input of a Reshape.
 type IntTensor struct {
 	Name string
 	Data []int
 }
 
-// Marshal writes g as an ONNX model with the metadata in the order given. The same graph gives the same bytes.
-// Field numbers follow onnx.proto3.
+// Marshal encodes g as an ONNX model, with the metadata in the given order. The same graph gives the same bytes. Field numbers follow onnx.proto3.
 func (g *Graph) Marshal(metadata []Property) []byte {
 	var m []byte
 	m = appendVarint(m, 1, 7) // ir_version
@@ -150,7 +149,7 @@ func (t *IntTensor) marshal() []byte {
 	return appendBytes(b, 9, raw)
 }
 
-// Marshal writes v as a ValueInfoProto of float32.
+// Marshal encodes v as a ValueInfoProto of float32.
 func (v *Value) Marshal() []byte {
 	var shape []byte
 	for _, d := range v.Shape {

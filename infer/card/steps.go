@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Bounds on a card's preprocessing. Every lane of a run holds the outputs of its resize steps, up to 12 bytes a pixel. A search keeps up
-// to 64 MiB of pictures.
+// Bounds on a card's preprocessing. Every lane of a run stores the outputs of its resize steps, up to 12 bytes per pixel. A search for a region stores up to 64
+// MiB of pictures.
 const (
-	MaxPixels   = 4 << 20 // of all resize steps together: 2048 x 2048, four times the largest input
+	MaxPixels   = 4 << 20 // total pixels of all resize steps: 2048 x 2048, four times the largest input
 	maxSearches = 2
 )
 
-// checkSteps refuses steps that take too much memory, and numbers that are not finite. A step's constructor reports its other errors.
+// checkSteps refuses steps that need too much memory, and numbers that are not finite. The constructors of the steps check the rest.
 func checkSteps(steps []Step) error {
 	pixels, searches := 0.0, 0
 	for i, s := range steps {
@@ -40,7 +40,7 @@ func checkSteps(steps []Step) error {
 	return nil
 }
 
-// numberOf returns an option's number, in any type of the decoder, or 0 if it is no number.
+// numberOf returns an option's number, in any type that the decoder produces, or 0 if the option is not a number.
 func numberOf(v any) float64 {
 	switch n := v.(type) {
 	case float64:
@@ -57,7 +57,7 @@ func numberOf(v any) float64 {
 	return 0
 }
 
-// finiteAll names the first number in an option that is not finite. It visits keys in sorted order.
+// finiteAll returns an error that names the first number in an option that is not finite. It visits keys in sorted order.
 func finiteAll(path string, v any) error {
 	switch v := v.(type) {
 	case map[string]any:

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// maxDimension bounds a tensor's size along one axis.
+// maxDimension is the largest size of a tensor along one axis.
 const maxDimension = 1 << 24
 
 // Tensors returns a graph's float32 constants by name, in the encoding of Graph.Marshal. It skips constants of other types or encodings.
@@ -35,7 +35,7 @@ func Tensors(onnx []byte) (map[string]Tensor, error) {
 	return found, nil
 }
 
-// readTensor parses one TensorProto. ok is false if it holds anything but raw float32.
+// readTensor parses one TensorProto. ok is false if its data is not raw float32.
 func readTensor(message []byte) (t Tensor, ok bool, err error) {
 	var kind uint64
 	var raw []byte
@@ -61,7 +61,7 @@ func readTensor(message []byte) (t Tensor, ok bool, err error) {
 		return t, false, err
 	}
 	if uint64(len(raw)) != 4*size {
-		return t, false, fmt.Errorf("constant %q holds %d bytes, its shape %v wants %d", t.Name, len(raw), t.Shape, 4*size)
+		return t, false, fmt.Errorf("constant %q has %d bytes, but its shape %v needs %d", t.Name, len(raw), t.Shape, 4*size)
 	}
 	t.Data = make([]float32, size)
 	for i := range t.Data {
@@ -70,15 +70,15 @@ func readTensor(message []byte) (t Tensor, ok bool, err error) {
 	return t, true, nil
 }
 
-// Fields calls f for every field of a protobuf message with its wire type. bytes, lent from message, holds a length-delimited field,
-// integer a varint. Fields returns the first error of f, or an error if the message is torn.
+// Fields calls f for every field of a protobuf message with its wire type. bytes is the content of a length-delimited field and a part of message. integer is
+// the value of a varint. Fields returns the first error of f, or an error if the message is incomplete.
 func Fields(message []byte, f func(field protowire.Number, kind protowire.Type, bytes []byte, integer uint64) error) error {
 	for len(message) > 0 {
 		field, kind, n := protowire.ConsumeTag(message)
 		if n < 0 {
 			return protowire.ParseError(n)
 		}
-		if field > protowire.MaxValidNumber { // protobuf in C++ reads the low bits as another field
+		if field > protowire.MaxValidNumber { // protobuf in C++ would read the low bits as a different field
 			return fmt.Errorf("found field %d, expected 1 to %d", field, protowire.MaxValidNumber)
 		}
 		message = message[n:]

@@ -4,7 +4,7 @@ package field
 
 import "driftscope/infer"
 
-// Appearance is a Look that returns the latents of a model of objects. It belongs to one goroutine.
+// Appearance is a Look that computes the latents of an object with a model of objects. It belongs to one goroutine.
 type Appearance struct {
 	encoder *infer.Encoder
 	cut     *cutter
@@ -22,7 +22,7 @@ func NewAppearance(m *infer.Model) (*Appearance, error) {
 // Latents returns the model's latent dimension.
 func (a *Appearance) Latents() int { return a.encoder.Dim() }
 
-// See writes NaN latents if the square has a NaN pixel.
+// See writes the latents of the object at (x, y) and their sds. If the square around it has a NaN pixel, the latents are NaN.
 func (a *Appearance) See(z, sd []float64, p *Pixels, x, y float64) error {
 	a.cut.cut(p, x, y)
 	return a.encoder.EncodeValues(z, sd, a.cut.values)

@@ -15,7 +15,7 @@ const (
 	blue32, green32, red32  = 0.114, 0.587, 0.299
 )
 
-// grey converts a picture in colours to grey of the same depth. The caller owns the result.
+// grey converts a colour picture to grey of the same depth. The caller owns the result.
 func grey(m *frame.Mat) frame.Mat {
 	to := frame.NewMatWithSize(m.Rows(), m.Cols(), m.Type()&7)
 	switch m.Type() & 7 {
@@ -33,7 +33,7 @@ func grey(m *frame.Mat) frame.Mat {
 	return to
 }
 
-// must returns the memory of a Mat whose type was checked before.
+// must returns the memory of a Mat whose type the caller has checked.
 func must[T any](values []T, err error) []T {
 	if err != nil {
 		panic(err)
@@ -41,7 +41,7 @@ func must[T any](values []T, err error) []T {
 	return values
 }
 
-// weigh writes a value of three.
+// weigh computes one value from each three channels.
 func weigh[T any](to, from []T, of func(b, g, r T) T) {
 	for i := range to {
 		to[i] = of(from[3*i], from[3*i+1], from[3*i+2])

@@ -4,7 +4,7 @@ package field
 
 import "gocv.io/x/gocv"
 
-// grey converts a picture in colours to grey of the same depth. The caller owns the result.
+// grey converts a colour picture to grey of the same depth. The caller owns the result.
 func grey(m *gocv.Mat) gocv.Mat {
 	to := gocv.NewMat()
 	gocv.CvtColor(*m, &to, gocv.ColorBGRToGray)

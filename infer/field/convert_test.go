@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// noise is a picture of random bytes, which as float32 are numbers of [0, 1).
+// noise returns a picture of random integers, or of numbers in [0, 1) if it is float32.
 func noise(t *testing.T, kind frame.MatType) frame.Mat {
 	t.Helper()
 	m, random := frame.NewMatWithSize(20, 30, kind), rand.New(rand.NewPCG(1, uint64(kind)))
@@ -32,7 +32,7 @@ func noise(t *testing.T, kind frame.MatType) frame.Mat {
 	return m
 }
 
-// floats are a Mat's values.
+// floats returns a Mat's values.
 func floats(t *testing.T, m *frame.Mat) (values []float64) {
 	t.Helper()
 	eight, err := m.DataPtrUint8()
@@ -60,7 +60,7 @@ func floats(t *testing.T, m *frame.Mat) (values []float64) {
 	return values
 }
 
-// TestConvert holds both builds to the same grey values, by ITU-R BT.601 in fixed point as OpenCV has it, and in float32 to its rounding.
+// TestConvert requires the same grey values from both builds: ITU-R BT.601 in OpenCV's fixed point, and in float32 up to rounding.
 func TestConvert(t *testing.T) {
 	for kind, c := range map[frame.MatType]struct {
 		blue, green, red, shift float64
@@ -105,7 +105,7 @@ func TestConvert(t *testing.T) {
 	m := noise(t, frame.MatTypeCV32FC1)
 	defer m.Close()
 	if !finite(&m) {
-		t.Error("numbers are not finite")
+		t.Error("finite numbers were reported as not finite")
 	}
 	values, err := m.DataPtrFloat32()
 	if err != nil {
@@ -114,7 +114,7 @@ func TestConvert(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		values[17] = float32(bad)
 		if finite(&m) {
-			t.Errorf("%g is finite", bad)
+			t.Errorf("%g was reported as finite", bad)
 		}
 	}
 }

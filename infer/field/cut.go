@@ -7,18 +7,17 @@ import (
 	"driftscope/infer/card"
 )
 
-// cutter cuts squares out of a picture, each centred on a place. It interpolates by Keys's cubic convolution (1981, a = -1/2). Linear
-// interpolation would flatten a Gaussian of sd s by up to 1/8s² of its height, depending on its place between pixels, and a model would
-// learn that as an appearance.
+// cutter cuts squares out of a picture, each centred on a position. It interpolates by Keys's cubic convolution (1981, a = -1/2). Linear interpolation would
+// flatten a Gaussian of sd s by up to 1/8s² of its height, depending on its position between pixels, and a model would learn this as an appearance.
 type cutter struct {
 	how    card.Objects
 	side   int
-	parts  int       // samples averaged per px of the square, per axis
+	parts  int       // samples averaged per px of the square, along each axis
 	values []float32 // side × side
 	border []float32
-	across []sample // positions of the samples of a row, and of a column
+	across []sample // positions of the samples in a row and in a column
 	down   []sample
-	rows   []float32 // rows of the picture under the square, interpolated at across
+	rows   []float32 // rows of the picture under the square, interpolated at the positions across
 }
 
 // sample is a position between four pixels, with their weights.
@@ -36,7 +35,7 @@ func newCutter(side int, how card.Objects) *cutter {
 		across: make([]sample, n), down: make([]sample, n), rows: make([]float32, 0, (n+taps)*side)}
 }
 
-// cut fills c.values with the square around (x, y), minus the median along its border. If the levels are known, it maps them to [0, 1].
+// cut fills c.values with the square around (x, y), minus the median along its border. If the card has levels, it maps these to [0, 1].
 func (c *cutter) cut(p *Pixels, x, y float64) {
 	c.lay(c.across, x, p.W)
 	c.lay(c.down, y, p.H)
@@ -72,7 +71,7 @@ func (c *cutter) sweep(p *Pixels, first, last int) {
 	}
 }
 
-// lay places the samples of an axis around a place on it. The picture has n pixels there; the last pixel continues beyond the edge.
+// lay places the samples of one axis around the coordinate `place`. The picture has n pixels along the axis; beyond its edge the last pixel repeats.
 func (c *cutter) lay(samples []sample, place float64, n int) {
 	step := c.how.Scale / float64(c.parts)
 	for i := range samples {
@@ -87,7 +86,7 @@ func (c *cutter) lay(samples []sample, place float64, n int) {
 	}
 }
 
-// Around returns the median of a square's border: the level around the object. A neighbour on the border does not move it. border is scratch.
+// Around returns the median along a square's border, which is the level around the object. One neighbour on the border does not change it. border is scratch.
 func Around(square []float32, side int, border []float32) float32 {
 	last := side * (side - 1)
 	border = append(append(border[:0], square[:side]...), square[last:]...)
@@ -98,7 +97,7 @@ func Around(square []float32, side int, border []float32) float32 {
 	return border[len(border)/2]
 }
 
-// level subtracts the level around the object, and maps the levels to [0, 1].
+// level subtracts the level around the object, and maps known levels to [0, 1].
 func (c *cutter) level(around float32) {
 	sign, low, scale := float32(1), float32(0), float32(1)
 	if c.how.Dark {

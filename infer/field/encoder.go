@@ -10,10 +10,10 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Encoder finds the spots of frames, and the appearance of the objects there. It belongs to one goroutine.
+// Encoder finds the spots in frames, and the appearance of the objects there. It belongs to one goroutine.
 type Encoder struct {
 	locators *Locators // shared
-	look     Look      // nil if only places are wanted
+	look     Look      // nil if only positions are needed
 	spots    []locate.Spot
 }
 
@@ -22,7 +22,7 @@ func NewEncoder(locators *Locators, look Look) *Encoder {
 	return &Encoder{locators: locators, look: look}
 }
 
-// Dim returns the number of latents per object, 0 if only places are wanted.
+// Dim returns the number of latents per object, 0 if only positions are needed.
 func (e *Encoder) Dim() int {
 	if e.look == nil {
 		return 0
@@ -93,7 +93,7 @@ func scaleOf(f *frame.Frame) (s struct{ x, y float64 }) {
 	return s
 }
 
-// sourceSize returns the right and lower edge of the present picture, in pixels of the frame as read.
+// sourceSize returns the right and lower edge of the current picture, in pixels of the frame as read.
 func sourceSize(f *frame.Frame, w, h int) (width, height int) {
 	x, y := f.Source(float64(w)-0.5, float64(h)-0.5)
 	return int(math.Round(x + 0.5)), int(math.Round(y + 0.5))

@@ -7,19 +7,19 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// exposure reports once that pictures are clipped at a camera's brightest value. Clipped objects are flat, so their widths and places are
-// less certain than their sds say.
+// exposure reports once that pictures are clipped at a camera's brightest value. Clipped objects have flat tops, so their widths and positions are less certain
+// than their sds.
 type exposure struct {
-	frames int // checked or skipped
+	frames int // number of frames, checked or skipped
 	told   bool
 }
 
 const (
-	exposureEvery = 25   // frames: half a second at 50 a second; a check takes 0.1 ms
-	leastCut      = 1e-4 // share of the pixels, 26 of 512x512: hot pixels are fewer
+	exposureEvery = 25   // frames between checks: half a second at 50 frames per second; a check takes 0.1 ms
+	leastCut      = 1e-4 // smallest share of clipped pixels, 26 of 512x512; hot pixels are fewer
 )
 
-// tops lists the brightest values of 8, 10, 12, 14 and 16 bits.
+// tops lists the brightest values of cameras with 8, 10, 12, 14 and 16 bits.
 var tops = []float32{255, 1023, 4095, 16383, 65535}
 
 // look checks the pixels of a frame that has passed Picture.

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-// drawn is a frame of a field as a camera gives it, of some type, its counts inverted where dark.
+// drawn returns a camera's frame of a field, of type mt. If dark is true, its counts are inverted.
 func drawn(t testing.TB, mt gocv.MatType, dark bool) (*frame.Frame, []field.Point) {
 	t.Helper()
 	const side = 128
@@ -56,7 +56,7 @@ func drawn(t testing.TB, mt gocv.MatType, dark bool) (*frame.Frame, []field.Poin
 	return fr, f.At(0)
 }
 
-// encoder finds at most so many spots a frame.
+// encoder returns an Encoder of at most `most` spots per frame.
 func encoder(t testing.TB, most int) *Encoder {
 	t.Helper()
 	locators, err := NewLocators(most)
@@ -66,7 +66,7 @@ func encoder(t testing.TB, most int) *Encoder {
 	return NewEncoder(locators, nil)
 }
 
-// located takes a frame through the steps and the encoder.
+// located passes a frame through the steps and the encoder.
 func located(t testing.TB, f *frame.Frame, given frame.Template) *latent.Sight {
 	t.Helper()
 	if err := NewPicture().Apply(t.Context(), f); err != nil {
@@ -83,7 +83,7 @@ func located(t testing.TB, f *frame.Frame, given frame.Template) *latent.Sight {
 	return z
 }
 
-// found says how many true places have a spot within a pixel of them, which scores 5 at least.
+// found returns the number of true positions that have a spot with a score of at least 5 within one pixel.
 func found(z *latent.Sight, truth []field.Point) (n int) {
 	for _, p := range truth {
 		for _, s := range z.Spots.Found {
@@ -96,8 +96,8 @@ func found(z *latent.Sight, truth []field.Point) (n int) {
 	return n
 }
 
-// TestSpots: in pictures of every type, with bright objects and with dark ones, all objects but those that touch another are found, and the template's width
-// is that of the optics to a tenth.
+// TestSpots: in pictures of every type, with bright or dark objects, all objects that do not touch another are found. The template's width is the width of the
+// optics to a tenth.
 func TestSpots(t *testing.T) {
 	for name, mt := range map[string]gocv.MatType{"8 bits": gocv.MatTypeCV8UC1, "16 bits": gocv.MatTypeCV16UC1, "float": gocv.MatTypeCV32FC1, "colour": gocv.MatTypeCV8UC3} {
 		for _, dark := range []bool{false, true} {
@@ -113,7 +113,7 @@ func TestSpots(t *testing.T) {
 	}
 }
 
-// TestSource: places are those in the frame as it was read, where a step has cut and scaled.
+// TestSource: positions refer to the frame as read, even after a step has cropped and scaled it.
 func TestSource(t *testing.T) {
 	f, truth := drawn(t, gocv.MatTypeCV16UC1, false)
 	f.Cut(100, 50)
@@ -136,7 +136,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestMost: of more spots than there is room for, those that stand out most are given, and the others counted.
+// TestMost: if there are more spots than allowed, the ones with the highest scores are returned, and the others are counted.
 func TestMost(t *testing.T) {
 	f, _ := drawn(t, gocv.MatTypeCV16UC1, false)
 	all := located(t, f, frame.Template{SD: 1.43})
@@ -147,13 +147,13 @@ func TestMost(t *testing.T) {
 	}
 	for _, most := range []int{0, -1, 1 << 20} {
 		if _, err := NewLocators(most); err == nil {
-			t.Errorf("at most %d spots was taken", most)
+			t.Errorf("a maximum of %d spots was accepted", most)
 		}
 	}
 }
 
-// TestNothing: an even picture has no spots and no template, and is looked at again after 1, 2 and 4 frames; one of the wrong kind is refused before OpenCV
-// sees it.
+// TestNothing: a uniform picture has no spots and no template, and the search is repeated after 1, 2 and 4 frames. A picture of the wrong type is refused
+// before OpenCV reads it.
 func TestNothing(t *testing.T) {
 	step, looked := NewTemplate(frame.Template{}), []int{}
 	for i := range 12 {
@@ -173,7 +173,7 @@ func TestNothing(t *testing.T) {
 		f.Close()
 	}
 	if want := []int{0, 1, 3, 6, 11}; !equal(looked, want) {
-		t.Errorf("looked at frames %v, expected %v", looked, want)
+		t.Errorf("searched frames %v, expected %v", looked, want)
 	}
 	for _, c := range []struct {
 		rows, cols int
@@ -215,7 +215,7 @@ func equal(a, b []int) bool {
 	return true
 }
 
-// TestView: people see the whole frame, of a large one the means of blocks, with the objects brighter than the rest.
+// TestView: View shows the whole frame, a large frame as means of blocks, and the objects are brighter than the rest.
 func TestView(t *testing.T) {
 	f, truth := drawn(t, gocv.MatTypeCV16UC1, false)
 	if err := NewPicture().Apply(t.Context(), f); err != nil {

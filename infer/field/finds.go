@@ -12,7 +12,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Extent is the number of latents of a body: its area, px², the standard deviations along and across its axis, px, and the angle of the axis, radians.
+// Extent is the number of latents of a body: its area in px², the standard deviations along and across its main axis in px, and the angle of the axis in
+// radians.
 const Extent = 4
 
 // Tally counts the frames in which a finder found an object.
@@ -31,20 +32,20 @@ func (t *Tally) found(seq uint64) {
 	}
 }
 
-// Finds is an encoder that returns the places found by a finder. It belongs to one goroutine.
+// Finds is an encoder that returns the objects found by a finder. It belongs to one goroutine.
 type Finds struct {
 	finder *finder.Finder
-	most   int // places a frame
+	most   int // largest number of objects per frame
 	tally  *Tally
-	x, y   float64 // last place of a single object
+	x, y   float64 // last position of a single object
 }
 
-// NewFinds returns an encoder of at most so many places a frame. Several encoders share a finder and a tally.
+// NewFinds returns an encoder of at most `most` objects per frame. Several encoders may share a finder and a tally.
 func NewFinds(f *finder.Finder, most int, tally *Tally) *Finds {
 	return &Finds{finder: f, most: most, tally: tally, x: math.NaN(), y: math.NaN()}
 }
 
-// Latents returns the number of latents of each object of a finder.
+// Latents returns the number of latents per object for a finder.
 func Latents(f *finder.Finder) int {
 	if f.Kind == finder.Bodies || f.Kind == finder.OneBody {
 		return Extent
@@ -52,19 +53,19 @@ func Latents(f *finder.Finder) int {
 	return 0
 }
 
-// Dim returns the number of latents of each object.
+// Dim returns the number of latents per object.
 func (e *Finds) Dim() int { return Latents(e.finder) }
 
 // Close does nothing.
 func (e *Finds) Close() error { return nil }
 
-// PictureOf lends the pixels of a frame that has passed Picture.
+// PictureOf returns the pixels of a frame that has passed Picture, without a copy.
 func PictureOf(f *frame.Frame) (finder.Picture, error) {
 	pixels, h, w, err := values(f)
 	return finder.Picture{W: w, H: h, P: pixels}, err
 }
 
-// Encode writes to dst the places of a frame that has passed Picture.
+// Encode writes to dst the objects in a frame that has passed Picture.
 func (e *Finds) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
@@ -77,7 +78,7 @@ func (e *Finds) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) err
 		return nil
 	}
 	if fw, fh := e.finder.Size(); fw != w || fh != h {
-		return fmt.Errorf("frame %d: found %dx%d pixels, the frames that were looked at first have %dx%d: give a film of one size", f.Seq, w, h, fw, fh)
+		return fmt.Errorf("frame %d: found %dx%d pixels, but the first frames have %dx%d: give a film whose frames have one size", f.Seq, w, h, fw, fh)
 	}
 	found := e.finder.Find(finder.Picture{W: w, H: h, P: pixels}, e.x, e.y)
 	e.tally.Frames.Add(1)
@@ -103,7 +104,7 @@ func (e *Finds) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) err
 	return nil
 }
 
-// mostScore bounds the score of an object: a higher one is no surer.
+// mostScore bounds the score of an object; higher scores mean no more certainty.
 const mostScore = 1e3
 
 // Told is a step that reports a finder's result once, with the first frame.
@@ -113,7 +114,7 @@ type Told struct {
 	told   bool
 }
 
-// NewTold returns the step.
+// NewTold returns the step for a finder.
 func NewTold(f *finder.Finder) *Told {
 	return &Told{finder: f, light: Template{found: frame.Template{SD: max(f.Scale, .1), Dark: f.Dark}}}
 }
@@ -121,7 +122,7 @@ func NewTold(f *finder.Finder) *Told {
 // Can returns no abilities: frames must come in order.
 func (*Told) Can() pipeline.Abilities { return pipeline.Abilities{} }
 
-// Apply adds the event, and looks for clipped pictures.
+// Apply adds the event to the first frame, and checks for clipped pictures.
 func (t *Told) Apply(ctx context.Context, f *frame.Frame) error {
 	if !t.told {
 		t.told = true

@@ -8,7 +8,7 @@ import (
 	"driftscope/ingest/sim/field"
 )
 
-// counted is a frame of a simulated field.
+// counted returns a frame of a simulated field.
 func counted(t *testing.T, o field.Options) finder.Picture {
 	t.Helper()
 	f, err := field.New(o)
@@ -23,8 +23,8 @@ func counted(t *testing.T, o field.Options) finder.Picture {
 	return p
 }
 
-// TestLight: one frame shows the width of the spots to 10 %, which costs a score 1 %, few and many, weak and strong, dark and bright; and nothing in noise,
-// in at most 1 of 60 pictures. The spots are 1.43 px wide.
+// TestLight: one frame determines the width of the spots to 10 %, which reduces a score by 1 %, for few and many, weak and strong, dark and bright spots. In
+// pure noise, Light finds spots in at most 1 of 60 pictures. The spots are 1.43 px wide.
 func TestLight(t *testing.T) {
 	for _, c := range []struct {
 		side, objects int
@@ -52,7 +52,7 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// TestParts: the parts of a large picture leave nothing out, none reaches beyond it, and the first is about its middle.
+// TestParts: the parts of a large picture cover it, stay inside it, and start with the central part.
 func TestParts(t *testing.T) {
 	for _, size := range [][2]int{{96, 40}, {1024, 1024}, {1025, 300}, {2100, 1100}, {4000, 900}} {
 		p := finder.NewPicture(size[0], size[1])

@@ -9,17 +9,17 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// Locators lends locators to all lanes of a stream. Together they take the memory of one picture of the largest size: two lanes search
-// pictures of half that size at once, all lanes search small ones.
+// Locators lends locators to all lanes of a stream. Together they take the memory for one picture of the largest size. So two lanes can search pictures of half
+// that size at the same time, and all lanes can search small pictures.
 type Locators struct {
 	most   int // spots per frame
 	mu     sync.Mutex
 	back   *sync.Cond
 	free   []*locator
-	pixels int // of all locators, lent and free
+	pixels int // pixels of all locators, lent and free
 }
 
-// locator is a locator with the picture size and template it was made for.
+// locator is a locate.Locator with its picture size and template.
 type locator struct {
 	of       *locate.Locator
 	h, w     int
@@ -36,7 +36,7 @@ func NewLocators(most int) (*Locators, error) {
 	return l, nil
 }
 
-// take lends a locator for pictures of a size. It waits until the pool has room.
+// take lends a locator for pictures of h × w. It waits until the pool's memory suffices.
 func (l *Locators) take(h, w int, t frame.Template) (*locator, error) {
 	if err := frame.Objects.Check(w, h); err != nil {
 		return nil, err

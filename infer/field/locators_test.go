@@ -9,8 +9,8 @@ import (
 	"driftscope/internal/flow/frame"
 )
 
-// TestLocatorsShareTheBudget: lanes that search pictures of half the largest size hold two locators at once, a third waits for one of them; the memory of
-// another size is given up for a new one, and a picture beyond the budget is refused.
+// TestLocatorsShareTheBudget: for pictures of half the largest size, two locators are lent at the same time and a third lane waits for one of them. The memory
+// for one size is released for another size, and a picture beyond the budget is refused.
 func TestLocatorsShareTheBudget(t *testing.T) {
 	l, err := NewLocators(10)
 	if err != nil {
@@ -47,9 +47,9 @@ func TestLocatorsShareTheBudget(t *testing.T) {
 	l.give(a)
 	l.give(b)
 	if c := take(64, 64, wide); l.pixels != 64*64 || len(l.free) != 0 || c == a {
-		t.Errorf("%d pixels are kept beside a picture of 64x64", l.pixels)
+		t.Errorf("%d pixels are still allocated besides a picture of 64x64", l.pixels)
 	}
 	if _, err := l.take(2*h+1, w, narrow); !errors.Is(err, frame.ErrTooLarge) {
-		t.Errorf("found %v, expected that the picture is too large", err)
+		t.Errorf("found %v, expected an error for a picture that is too large", err)
 	}
 }

@@ -6,23 +6,23 @@ import (
 	"driftscope/infer/card"
 )
 
-// Look computes numbers from the picture around an object.
+// Look computes numbers that describe an object, from the picture around it.
 type Look interface {
-	// Latents returns how many numbers See writes.
+	// Latents returns the number of values that See writes.
 	Latents() int
-	// See writes the numbers for the object at (x, y), and their standard deviations if it has any.
+	// See writes to z the values for the object at (x, y), and to sd their standard deviations if there are any.
 	See(z, sd []float64, p *Pixels, x, y float64) error
 	// Close frees the memory of the Look.
 	Close() error
 }
 
-// Pixels is a grey picture, lent.
+// Pixels is a grey picture. Its memory belongs to the frame.
 type Pixels struct {
 	Values []float32
 	H, W   int
 }
 
-// Square is a Look for the training of a model: it returns the pixels around an object, in grey levels above the object's surroundings.
+// Square is a Look for the training of a model. It returns the pixels around an object, in grey levels above the object's surroundings.
 type Square struct{ cut *cutter }
 
 // NewSquare returns a Look of squares of side px, each scale px of the frame wide.
@@ -33,7 +33,7 @@ func NewSquare(side int, scale float64, dark bool) *Square {
 // Latents returns the number of pixels.
 func (s *Square) Latents() int { return len(s.cut.values) }
 
-// See writes the pixels, row after row; they have no standard deviation.
+// See writes the pixels, row by row. They have no standard deviation.
 func (s *Square) See(z, _ []float64, p *Pixels, x, y float64) error {
 	s.cut.cut(p, x, y)
 	for i, v := range s.cut.values {

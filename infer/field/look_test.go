@@ -13,7 +13,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// light is a picture with a Gaussian at a place, on an even ground.
+// light returns a picture with a Gaussian at (x, y) on a uniform background.
 func light(w, h int, x, y, sd, amplitude, ground float64) *Pixels {
 	p := &Pixels{make([]float32, w*h), h, w}
 	for i := range p.Values {
@@ -23,7 +23,7 @@ func light(w, h int, x, y, sd, amplitude, ground float64) *Pixels {
 	return p
 }
 
-// farthest is the largest difference of two squares.
+// farthest returns the largest difference between the pixels of two squares.
 func farthest(a, b []float64) (most float64) {
 	for i := range a {
 		most = max(most, math.Abs(a[i]-b[i]))
@@ -40,8 +40,8 @@ func see(t *testing.T, l Look, p *Pixels, x, y float64) []float64 {
 	return z
 }
 
-// TestSquare: an object's square is the same wherever it stands, but for what lines between pixels make of a Gaussian of 2 px (its second derivative over 8,
-// 3 % of the height, an axis); dark or bright, whatever the ground is; and at a coarser scale that of a smaller object.
+// TestSquare: an object's square does not depend on its position, except for the error of linear interpolation in a Gaussian of 2 px (its second derivative
+// over 8, 3 % of the height per axis). It depends neither on polarity nor on the background, and at a coarser scale it equals the square of a smaller object.
 func TestSquare(t *testing.T) {
 	const height = 50.0
 	whole := see(t, NewSquare(16, 1, false), light(64, 64, 31.5, 31.5, 2, height, 10), 31.5, 31.5)
@@ -49,7 +49,7 @@ func TestSquare(t *testing.T) {
 		square *Square
 		p      *Pixels
 		x, y   float64
-		off    float64 // of the height
+		off    float64 // tolerance as a fraction of the height
 	}{
 		"between pixels":     {NewSquare(16, 1, false), light(64, 64, 30.2, 28.9, 2, height, 10), 30.2, 28.9, 0.065},
 		"another ground":     {NewSquare(16, 1, false), light(64, 64, 31.5, 31.5, 2, height, 900), 31.5, 31.5, 1e-5},
@@ -57,18 +57,18 @@ func TestSquare(t *testing.T) {
 		"twice as large":     {NewSquare(16, 2, false), light(64, 64, 31.5, 31.5, 4, height, 10), 31.5, 31.5, 0.065},
 		"two and a half":     {NewSquare(16, 2.5, false), light(64, 64, 31.5, 31.5, 5, height, 10), 31.5, 31.5, 0.065},
 		"inside the widest":  {NewSquare(16, 1, false), light(200, 64, 99.5, 31.5, 2, height, 10), 99.5, 31.5, 1e-5},
-		"beyond the picture": {NewSquare(16, 1, false), light(24, 24, 20, 20, 2, height, 10), 20, 20, 0.35}, // 3 px from the edge, which has exp(-9/8)
+		"beyond the picture": {NewSquare(16, 1, false), light(24, 24, 20, 20, 2, height, 10), 20, 20, 0.35}, // 3 px from the edge, where the height is exp(-9/8)
 	} {
 		if off := farthest(see(t, c.square, c.p, c.x, c.y), whole); off > c.off*height {
 			t.Errorf("%s: found a difference of %.2f of %.0f grey levels", name, off, height)
 		}
 	}
-	for _, corner := range [][2]float64{{0, 0}, {63, 63}, {-3, 70}} { // nothing is read beyond the picture
+	for _, corner := range [][2]float64{{0, 0}, {63, 63}, {-3, 70}} { // no pixel beyond the picture is read
 		see(t, NewSquare(32, 3, false), light(64, 64, 5, 5, 2, height, 10), corner[0], corner[1])
 	}
 }
 
-// TestAround: a neighbour on a third of the border does not move the median, two on most of it do.
+// TestAround: a neighbour on a third of the border does not change the median, but neighbours on most of it do.
 func TestAround(t *testing.T) {
 	square := make([]float32, 16*16)
 	for i := range 16 {
@@ -85,7 +85,7 @@ func TestAround(t *testing.T) {
 	}
 }
 
-// learnt is a model of objects that was hardly trained, of squares of a side.
+// learnt returns a briefly trained model of objects, for squares of the given side.
 func learnt(t testing.TB, side int) *infer.Model {
 	t.Helper()
 	clip, rng := &video.Clip{Channels: 1, Height: side, Width: side}, rand.New(rand.NewPCG(1, 2))
@@ -113,8 +113,8 @@ func learnt(t testing.TB, side int) *infer.Model {
 	return m
 }
 
-// TestAppearance: an object's latents are those of its square, the same wherever it stands to what the lines between pixels leave (a tenth of the latents' spread),
-// others where it is wider; and nothing is allocated once it runs.
+// TestAppearance: an object's latents do not depend on its position, up to the error of the interpolation (a tenth of the latents' spread). They change if the
+// object is wider. After the first object, See allocates nothing.
 func TestAppearance(t *testing.T) {
 	m := learnt(t, 16)
 	a, err := NewAppearance(m)
@@ -145,11 +145,11 @@ func TestAppearance(t *testing.T) {
 		t.Errorf("%g allocations an object", n)
 	}
 	if err := a.See(z[:1], sd, p, 30, 30); err == nil {
-		t.Error("room for one latent of two was taken")
+		t.Error("space for one of two latents was accepted")
 	}
 }
 
-// BenchmarkAppearance is one object's latents, of the smallest and of the widest square.
+// BenchmarkAppearance computes one object's latents, for the smallest and for the widest square.
 func BenchmarkAppearance(b *testing.B) {
 	for name, side := range map[string]int{"16x16": 16, "32x32": 32} {
 		b.Run(name, func(b *testing.B) {

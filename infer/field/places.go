@@ -9,14 +9,14 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// Places is an encoder for frames of places. It converts them to px.
+// Places is an encoder for frames that contain positions instead of a picture. It converts the positions to px.
 type Places struct {
-	most     int     // a frame
+	most     int     // largest number of positions per frame
 	pixelUM  float64 // side of a pixel, µm; 0 if unknown
-	template float64 // px within which two objects may be one
+	template float64 // distance within which two objects may be one, px
 }
 
-// NewPlaces returns an encoder of at most so many places a frame. The template of 0 is a pixel.
+// NewPlaces returns an encoder of at most `most` positions per frame. A template of 0 means one pixel.
 func NewPlaces(most int, pixelUM, template float64) Places {
 	if template == 0 {
 		template = 1
@@ -24,16 +24,16 @@ func NewPlaces(most int, pixelUM, template float64) Places {
 	return Places{most, pixelUM, template}
 }
 
-// Dim returns 0: a place has no appearance.
+// Dim returns 0, because a position has no appearance.
 func (Places) Dim() int { return 0 }
 
 // Close does nothing.
 func (Places) Close() error { return nil }
 
-// certain is the score of a place: noise has fewer than 1e-19 such maxima per pixel.
+// certain is the score of every position: noise has fewer than 1e-19 maxima of this score per pixel.
 const certain = 10
 
-// Encode writes the places of a frame to dst.
+// Encode writes the positions in a frame to dst.
 func (e Places) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) error {
 	p, s, scale := f.Meta.Places, &dst.Spots, 1.0
 	if p.Micrometres {
@@ -41,7 +41,7 @@ func (e Places) Encode(_ context.Context, dst *latent.Sight, f *frame.Frame) err
 	}
 	err := frame.Objects.Check(p.Width, p.Height)
 	if p.Micrometres && e.pixelUM == 0 {
-		err = fmt.Errorf("places are in µm, and the size of a pixel is unknown: give --pixel-um, or send px")
+		err = fmt.Errorf("the positions are in µm, but the size of a pixel is unknown: give --pixel-um, or send px")
 	}
 	if err != nil {
 		return &pipeline.ErrSkip{Cause: "bad_message", Err: fmt.Errorf("frame %d: %w", f.Seq, err)}

@@ -12,7 +12,8 @@ import (
 	"driftscope/internal/flow/pipeline"
 )
 
-// TestPlaces: places in µm become px of the given size, what is beyond the most is counted, and what has no scale or too large a field is refused as a message.
+// TestPlaces: positions in µm are converted to px, positions beyond the maximum are counted, and a message without a scale or with too large a field is
+// refused.
 func TestPlaces(t *testing.T) {
 	of := func(p frame.Places) (latent.Spots, error) {
 		f := frame.New(5, time.Unix(1, 0), frame.Meta{Places: &p}, frame.NewMat())

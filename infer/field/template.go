@@ -13,15 +13,14 @@ import (
 // mostWait is the longest wait before the next search for the template, in frames. A search takes as long as about ten frames.
 const mostWait = 64
 
-// Template is the step that writes into every frame the width of its objects and whether they are darker than their surroundings. It
-// searches one part of a frame. In a large picture each frame has its turn with another part. If no part shows an object, the search starts
-// again after 1, 2, 4 frames and so on.
+// Template is the step that writes into every frame the width of its objects, and whether they are darker than their surroundings. It searches one part of each
+// frame, and in large pictures the next part in the next frame. If no part has an object, the search starts again after 1, 2, 4 frames and so on.
 type Template struct {
-	given frame.Template // by the user; SD 0 means that Template measures it
+	given frame.Template // the user's template; SD 0 means that Template measures it
 	found frame.Template
 	part  int // next part of the picture to search
 	wait  int // frames until the next search
-	next  int // the wait after that
+	next  int // frames to wait after that search
 
 	exposure exposure
 }
@@ -73,7 +72,7 @@ func (t *Template) look(f *frame.Frame, pixels []float32, h, w int) error {
 	return nil
 }
 
-// Light returns the width and the polarity of the spots of a picture; the width is 0 if there are none, or if they are too wide.
+// Light returns the width and the polarity of the spots in a picture. The width is 0 if there are no spots, or if they are too wide.
 func Light(p finder.Picture) (frame.Template, error) {
 	seen, err := finder.Learn(finder.Sample{Frames: []finder.Picture{p}, At: []int{0}, Force: finder.ForceMany})
 	if err != nil || seen.Kind == finder.Nothing || seen.Scale > locate.Widest(p.H, p.W) {
@@ -82,13 +81,13 @@ func Light(p finder.Picture) (frame.Template, error) {
 	return frame.Template{SD: locate.Width(p.H, p.W, p.P, seen.Scale, seen.Dark), Dark: seen.Dark}, nil
 }
 
-// lookSide is the longest side of one search, px: 1024x1024 take seconds of a processor, and a live camera continues meanwhile.
+// lookSide is the longest side of one search, px. A search in 1024x1024 pixels takes seconds of processor time, while a live camera continues.
 const lookSide = 1024
 
-// parts returns the number of parts, of at most lookSide, that cover a side.
+// parts returns the number of parts of at most lookSide px that cover a side.
 func parts(side int) int { return (side + lookSide - 1) / lookSide }
 
-// partOf returns part k of a grid of parts over a picture, the middle one first.
+// partOf returns part k of a grid of parts over a picture, starting with the central part.
 func partOf(p finder.Picture, k int) finder.Picture {
 	down, across := parts(p.H), parts(p.W)
 	k = (k + down/2*across + across/2) % (down * across)

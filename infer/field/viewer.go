@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/flow/latent"
 )
 
-// Viewer's pictures: sides of at most viewSide pixels, levels between two quantiles of a sample of the pixels.
+// Parameters of the Viewer's pictures. Sides have at most viewSide pixels. The displayed levels lie between two quantiles of a sample of the pixels.
 const (
 	viewSide    = 768
 	viewQuality = 80
@@ -19,7 +19,7 @@ const (
 	brightest   = 0.998
 )
 
-// Viewer converts whole frames for display. It belongs to a goroutine beside the frame path.
+// Viewer converts whole frames for display. It belongs to one goroutine outside the frame path.
 type Viewer struct {
 	paper  *image.Gray
 	sample []float32
@@ -29,7 +29,7 @@ type Viewer struct {
 // NewViewer returns a Viewer.
 func NewViewer() *Viewer { return &Viewer{} }
 
-// View writes the frame as JPEG. It averages blocks of pixels of a larger frame. It reuses dst's memory.
+// View writes the frame to dst as JPEG. If the frame is too large, View averages blocks of pixels. It reuses dst's memory.
 func (v *Viewer) View(dst *latent.View, f *frame.Frame, _ *latent.Latent) error {
 	pixels, h, w, err := values(f)
 	if err != nil {
@@ -60,7 +60,7 @@ func (v *Viewer) View(dst *latent.View, f *frame.Frame, _ *latent.Latent) error 
 	return err
 }
 
-// levels returns the darkest level shown, and the factor that maps the brightest to 255.
+// levels returns the darkest displayed level, and the factor that maps the brightest to 255.
 func (v *Viewer) levels(pixels []float32) (low, scale float32) {
 	v.sample = v.sample[:0]
 	for i := 0; i < len(pixels); i += max(1, len(pixels)/viewSample) {

@@ -8,16 +8,16 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// sieve selects the extrema to keep.
+// sieve is a criterion for extrema.
 type sieve struct {
 	noise  *noise
-	first  int       // index in the noise's scales of the first level
-	z      float64   // least strength over the noise
+	first  int       // index of the first level in the noise's scales
+	z      float64   // smallest strength over the noise
 	signs  []float64 // 1 bright, -1 dark
-	strict bool      // no neighbour in scale is stronger
+	strict bool      // also require that no neighbour in scale is stronger
 }
 
-// extrema returns the local extrema of the levels that pass the sieve. grey is the frame, smoothed.
+// extrema returns the local extrema of the levels that pass the sieve. grey is the smoothed frame.
 func extrema(levels []level, grey Picture, keep sieve) (all []blob) {
 	for i := range levels {
 		l := &levels[i]
@@ -41,7 +41,7 @@ func extrema(levels []level, grey Picture, keep sieve) (all []blob) {
 	return all
 }
 
-// strongest orders blobs, the strongest first, ties by place.
+// strongest sorts blobs, the strongest first, and equally strong ones by position.
 func strongest(b []blob) {
 	slices.SortFunc(b, func(a, b blob) int {
 		return cmp.Or(cmp.Compare(b.r, a.r), cmp.Compare(a.y, b.y), cmp.Compare(a.x, b.x), cmp.Compare(a.s, b.s), cmp.Compare(b.p, a.p))
@@ -69,8 +69,8 @@ func alone(all []blob, w, h int, reach float64) (kept []blob) {
 	return kept
 }
 
-// saddles returns for each blob the stronger blob to which no dip separates it (-1: none), and whether it is a satellite of another, as around rings.
-// g is the frame without its background, smoothed.
+// saddles compares each blob with the stronger ones near it. to is the stronger blob that no dip separates from it (-1: none). satellite is true for a side
+// lobe of a stronger blob, as around rings. g is the smoothed frame without its background.
 func saddles(g Picture, b []blob, s float64) (to []int, satellite []bool) {
 	to, satellite = make([]int, len(b)), make([]bool, len(b))
 	for i := range to {
@@ -107,7 +107,7 @@ func saddles(g Picture, b []blob, s float64) (to []int, satellite []bool) {
 	return to, satellite
 }
 
-// dip reports whether the path from a weak blob to a strong one stays above .88 of the lower end. Then one object has both.
+// dip reports whether two blobs belong to one object: whether the path from the weak to the strong one stays above .88 of its lower end.
 func dip(g Picture, weak, strong *blob) (joined bool) {
 	const steps = 11
 	first, last, least := 0., 0., math.Inf(1)
@@ -122,7 +122,8 @@ func dip(g Picture, weak, strong *blob) (joined bool) {
 	return first <= 0 || least > joint*min(first, last)
 }
 
-// valley finds a clear valley in the density of log strength above a floor. It returns a threshold there and the depth, or the floor and 0 if none.
+// valley finds a clear valley in the density of log strength above a floor. It returns the threshold at the valley and the valley's depth. If there is no
+// valley, it returns the floor and 0.
 func valley(r []float64, frames int, floor float64) (at, depth float64) {
 	var u []float64
 	for _, v := range r {

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// body is a piece of foreground.
+// body is a connected piece of foreground.
 type body struct {
 	x, y          float64 // centroid
 	area          float64 // px²
-	long, short   float64 // sd along and across the axis, px
-	angle         float64 // of the axis against x, radians, -π/2 to π/2
+	long, short   float64 // sd along and across the main axis, px
+	angle         float64 // from x to the main axis, radians, -π/2 to π/2
 	edge          bool    // it touches the picture's border
 	vxx, vyy, vxy float64
 }
 
-// region labels pieces of foreground and reuses its memory.
+// region is the memory for labelling pieces of foreground.
 type region struct {
 	w, h  int
 	label []int32
@@ -69,7 +69,7 @@ func foreground(g Picture, p float64, t float64) []bool {
 	return in
 }
 
-// pieces calls visit with the pixels of each 4-connected piece, in the order of their first pixels.
+// pieces calls visit with the pixels of each 4-connected piece, in the order of the pieces' first pixels.
 func pieces(in []bool, w, h int, visit func(pixels []int32)) {
 	seen := make([]bool, len(in))
 	var stack []int32
@@ -105,7 +105,7 @@ func pieces(in []bool, w, h int, visit func(pixels []int32)) {
 	}
 }
 
-// measure returns the body of a set of pixels.
+// measure computes the body of a set of pixels.
 func measure(pixels []int32, w, h int) (b body) {
 	n := float64(len(pixels))
 	for _, i := range pixels {
@@ -126,7 +126,7 @@ func measure(pixels []int32, w, h int) (b body) {
 	return b
 }
 
-// segment finds the bodies of a frame without its background. It splits a piece well above the usual area (0: unknown) at its necks.
+// segment finds the bodies in a frame whose background was removed. It splits pieces that are well above the usual area (0: unknown) at their necks.
 func segment(g Picture, p, t, least, usual float64) (all []body) {
 	in := foreground(g, p, t)
 	pieces(in, g.W, g.H, func(pixels []int32) {
@@ -146,8 +146,8 @@ func segment(g Picture, p, t, least, usual float64) (all []body) {
 	return all
 }
 
-// split cuts a piece at the necks of its distance transform. Of the heights .3, .2 and .12 it uses the smallest whose parts each have at least an area.
-// It returns nil for one part.
+// split cuts a piece at the necks of its distance transform. Of the relative heights .3, .2 and .12 it uses the smallest for which every part has more than the
+// area `least`. It returns nil if the piece stays whole.
 func split(pixels []int32, w int, least float64) (parts [][]int32) {
 	x0, y0, x1, y1 := math.MaxInt, math.MaxInt, 0, 0
 	for _, i := range pixels {
@@ -155,7 +155,7 @@ func split(pixels []int32, w int, least float64) (parts [][]int32) {
 		x0, y0, x1, y1 = min(x0, x), min(y0, y), max(x1, x), max(y1, y)
 	}
 	e := NewPicture(x1-x0+3, y1-y0+3)
-	at := make([]int, len(pixels)) // per pixel: its place in e
+	at := make([]int, len(pixels)) // index in e, per pixel
 	for k, i := range pixels {
 		at[k] = (int(i)/w-y0+1)*e.W + int(i)%w - x0 + 1
 		e.P[at[k]] = 1
@@ -231,14 +231,15 @@ func distance(e Picture) {
 	}
 }
 
-// basins floods a piece from its hills, the highest first. If two hills meet, the lower hill becomes a part if it rises by h above the saddle.
+// basins floods a piece from its hills, the highest first. When two hills meet, the lower one becomes a part of its own if it rises by at least h above the
+// saddle.
 func basins(pixels []int32, at []int, e Picture, h float64) [][]int32 {
 	order := make([]int, len(pixels))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(e.P[at[b]], e.P[at[a]]), cmp.Compare(a, b)) })
-	owner := make([]int32, len(e.P)) // hill + 1
+	owner := make([]int32, len(e.P)) // number of the hill + 1
 	var parent []int32
 	var peak []float64
 	root := func(i int32) int32 {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// lonely drops a blob that touches a stronger one of the other polarity: a ring or a halo is not an object. It also drops blobs larger than a ninth of
-// the picture.
+// lonely drops each blob that touches a stronger one of the other polarity, because a ring or a halo is not an object. It also drops blobs larger than a ninth
+// of the picture.
 func (l *learning) lonely(all []blob) (kept []blob) {
 	all = slices.DeleteFunc(all, func(b blob) bool { return b.s > float64(min(l.w, l.h))/9 })
 	if len(all) > 600 {
@@ -64,8 +64,8 @@ func (l *learning) class() {
 	l.Dark, l.Ringed = l.sign < 0, l.both
 }
 
-// cells reports whether the fine blobs are the texture inside several large bodies. Then most of them lie in such bodies, at least four in each, and the
-// bodies explain more of the picture.
+// cells reports whether the fine blobs are the texture of several large bodies: most blobs lie in such bodies, at least four in each, and the bodies explain
+// more of the picture. If so, it changes the class to the bodies.
 func (l *learning) cells() bool {
 	energy := func(b *blob) float64 { return b.r * b.r * b.s * b.s }
 	for _, p := range []float64{1, -1} {
@@ -122,7 +122,7 @@ func (l *learning) cells() bool {
 	return false
 }
 
-// composed reports whether the fine blobs are the texture of one large body.
+// composed changes the class to one large body if the fine blobs are its texture.
 func (l *learning) composed() {
 	type sight struct{ inside, strong, number, scale float64 }
 	var all []sight

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// significant reports whether the find is more than noise. It needs a strong blob in two frames and in a seventh of all, or far more blobs a frame than
-// noise has. Noise has a strong blob in one of a hundred samples.
+// significant reports whether the blobs are more than noise. At least two frames and a seventh of all frames must have a strong blob, or the frames must have
+// far more blobs than noise. In pure noise, one sample in a hundred has a strong blob.
 func (l *learning) significant(found [][]blob) bool {
 	n := float64(len(found))
 	strict := marginSD * tail(unlikely/(n*2*float64(len(l.scales))*float64(l.w*l.h)/.64))
@@ -22,7 +22,7 @@ func (l *learning) significant(found [][]blob) bool {
 	return sure >= max(min(2, n), n/7) || number/n > max(3, 5*falseFinds*2*float64(len(l.window)))
 }
 
-// texture reports whether the blobs are the texture of the ground. Then they move with the field, and the picture at their scale is a Gaussian random
+// texture reports whether the blobs are the texture of the background. A texture moves with the whole field, and at its scale the picture is a Gaussian random
 // field.
 func (l *learning) texture(found [][]blob) bool {
 	if l.Depth > .9 || l.noise.even[l.first+len(l.window)/2] { // a valley separates the objects from weaker blobs, or they are a lattice
@@ -39,9 +39,9 @@ func (l *learning) texture(found [][]blob) bool {
 	if len(l.raw) == 0 {
 		return true
 	}
-	if median(peaked) < 3.6 { // a Gaussian field, whether it stays or not
+	if median(peaked) < 3.6 { // a Gaussian field, moving or not
 		textured := l.noise.kappa[l.first+len(l.window)/2] > 1.1
-		if l.Strength > 2*l.z || textured && l.Strength < 1.25*l.z { // far above the noise, or hardly above a textured ground
+		if l.Strength > 2*l.z || textured && l.Strength < 1.25*l.z { // far above the noise, or hardly above a textured background
 			return true
 		}
 	}
@@ -77,8 +77,8 @@ func shape(v []float32) (skewness, kurtosis float64) {
 	return c / n / math.Pow(q, 1.5), f / n / (q * q)
 }
 
-// count returns the median number of objects a frame, and the share of the frames with objects. If several objects in some frames make the others unlikely,
-// the median is that of the frames with objects, and otherwise the share is 1.
+// count returns the median number of objects per frame, and the share of frames with objects. If chance alone hardly explains the empty frames, the median
+// covers only the frames with objects. Otherwise it covers all frames, and the share is 1.
 func (l *learning) count(found [][]blob, least float64) (number, lasting float64) {
 	var v, some []float64
 	for _, b := range found {
@@ -101,7 +101,8 @@ func (l *learning) count(found [][]blob, least float64) (number, lasting float64
 	return median(v), 1
 }
 
-// sensitive tries the matched filter if noise is the limit, and keeps it if it finds as many objects at the same rate of false finds.
+// sensitive tries the matched filter if noise, not texture, limits the detection. It keeps the filter if the filter finds as many objects as before at the same
+// rate of false blobs.
 func (l *learning) sensitive(before [][]blob) [][]blob {
 	for i := range l.window {
 		if l.noise.kappa[l.first+i] >= 1.15 {
@@ -122,7 +123,8 @@ func (l *learning) sensitive(before [][]blob) [][]blob {
 	return found
 }
 
-// areas returns the medians of the area above 3/4 and above 1/2 of the height around a blob, in squares of the scale. It also sets the height.
+// areas returns median areas around a blob, in squares of the scale: above 3/4 of its height and above 1/2 of its height. It also sets l.height to the median
+// height.
 func (l *learning) areas(found [][]blob) (a75, a50 float64) {
 	type sight struct{ a, b, h float64 }
 	seen := make([][]sight, len(found))
@@ -153,13 +155,13 @@ func (l *learning) areas(found [][]blob) (a75, a50 float64) {
 	return median(a), median(b)
 }
 
-// above returns the area around a blob that lies above t, within nine scales, in squares of the scale.
+// above returns the connected area above t around a blob, within nine scales, in squares of the scale.
 func (f *Finder) above(g Picture, b *blob, t float64) float64 {
 	n := len(f.plateau(g, b, t, 9))
 	return float64(n) / (f.Scale * f.Scale)
 }
 
-// plateau returns the pixels around a blob above t, within so many scales.
+// plateau returns the connected pixels above t around a blob, up to a distance in scales.
 func (f *Finder) plateau(g Picture, b *blob, t, scales float64) []int32 {
 	r := int(scales*f.Scale) + 2
 	x, y := int(b.x), int(b.y)

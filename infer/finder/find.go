@@ -5,37 +5,38 @@ import (
 	"slices"
 )
 
-// Place is an object in a frame.
+// Place is an object in one frame, with its position, px.
 type Place struct {
 	X, Y        float64
 	VarX, VarY  float64 // px²
-	Strength    float64 // above the ground, grey values
+	Strength    float64 // above the background, grey values
 	Z           float64 // strength over the noise
 	Area        float64 // px²; 0 for spots
-	Long, Short float64 // sd along and across the axis, px; 0 for spots
-	Angle       float64 // of the axis against x, radians
+	Long, Short float64 // sd along and across the main axis, px; 0 for spots
+	Angle       float64 // from x to the main axis, radians
 	scale       float64
 }
 
 // Size returns the size of the pictures.
 func (f *Finder) Size() (w, h int) { return f.w, f.h }
 
-// Extent returns the area, the sds along and across the axis and the angle, each with its standard deviation from the number of pixels.
+// Extent returns the area, the sds along and across the main axis and the angle, each with the standard deviation that follows from the finite number of
+// pixels.
 func (p *Place) Extent() (z, sd [4]float64) {
 	edge := math.Sqrt(2 * math.Sqrt(math.Pi*p.Area)) // each pixel along the outline is inside or outside by chance
 	n := max(p.Area, 1)
 	z = [4]float64{p.Area, p.Long, p.Short, p.Angle}
 	sd = [4]float64{edge, p.Long * edge / n, p.Short * edge / n, edge / n * p.Long * p.Short / max(p.Long*p.Long-p.Short*p.Short, 1e-6)}
-	sd[3] = min(sd[3], math.Pi/math.Sqrt(12)) // a round body has no angle
+	sd[3] = min(sd[3], math.Pi/math.Sqrt(12)) // bounds the error for a round body, whose angle is arbitrary
 	return z, sd
 }
 
-// ground returns a frame without its background, smoothed by s.
+// ground smooths a frame by s and removes its background.
 func (f *Finder) ground(in Picture, s float64) Picture {
 	return blur(in, s).minus(background(in, f.Scale))
 }
 
-// detect finds the blobs of the class in a frame, the strongest first, without satellites. joints holds the strengths of each pair of joined blobs.
+// detect finds the blobs of the class in a frame, the strongest first, without satellites. joints has the strengths of each pair of joined blobs.
 func (f *Finder) detect(in Picture, z, least float64) (kept []blob, joints [][2]float64) {
 	levels := make([]level, len(f.window))
 	for i, s := range f.window {
@@ -65,7 +66,8 @@ func (f *Finder) detect(in Picture, z, least float64) (kept []blob, joints [][2]
 	return f.sharpen(levels, kept), joints
 }
 
-// found returns the blobs of a frame that exceed the noise at their place. Learn uses all blobs, because the valley between objects and noise needs both sides.
+// found returns the blobs of a frame that exceed the noise at their position. Learn uses all blobs instead, because the search for the valley between objects
+// and noise needs both.
 func (f *Finder) found(in Picture, least float64) []blob {
 	all, _ := f.detect(in, f.z*f.low, least)
 	return slices.DeleteFunc(all, func(b blob) bool { return b.z < f.z*f.low*f.noise.unevenness(b.x, b.y) })
@@ -84,7 +86,7 @@ func (f *Finder) bodies(in Picture, usual, least float64) []body {
 	return segment(f.ground(in, max(.5, .4*f.Scale)), f.sign, .5*f.height, least, usual)
 }
 
-// Find places the objects of a frame. near is the last place of a single object, NaN if unknown.
+// Find locates the objects in a frame. nearX and nearY are the last position of a single object, or NaN if unknown.
 func (f *Finder) Find(frame Picture, nearX, nearY float64) []Place {
 	in, _ := f.lamp.correct(frame)
 	switch f.Kind {
@@ -142,7 +144,7 @@ func (f *Finder) spots(in Picture) (out []Place) {
 	return out
 }
 
-// centred returns the piece above half the height around a blob. ok is false if its size is unusual: it may be two.
+// centred returns the piece around a blob above half its height. ok is false if the piece has an unusual size, because it may be two objects.
 func (f *Finder) centred(g Picture, b *blob) (m body, ok bool) {
 	top := b.p * float64(g.P[int(b.y)*g.W+int(b.x)])
 	if top <= 0 {
@@ -155,7 +157,7 @@ func (f *Finder) centred(g Picture, b *blob) (m body, ok bool) {
 	return measure(piece, g.W, g.H), true
 }
 
-// rim returns the centroid of the visible part of an object at the border, above half its height.
+// rim returns the centroid of the visible part of an object at the border. The part is everything above half the object's height.
 func rim(in Picture, b *blob) (x, y float64) {
 	r := int(2.6*b.s) + 1
 	x0, y0, x1, y1 := max(0, int(b.x)-r), max(0, int(b.y)-r), min(in.W-1, int(b.x)+r), min(in.H-1, int(b.y)+r)
@@ -183,14 +185,14 @@ func rim(in Picture, b *blob) (x, y float64) {
 	return m.x + float64(x0), m.y + float64(y0)
 }
 
-// one places a single object: the strongest blob, refined by the template, or a body by its centroid.
+// one locates a single object, either as the strongest blob, refined by the template, or as a body by its centroid.
 func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
 	least := f.least * f.low
 	if f.Depth > .9 {
 		least = f.least * .85
 	}
 	found, _ := f.detect(in, f.z*f.low, least)
-	found = slices.DeleteFunc(found, func(b blob) bool { // a weak blob counts only near the last place
+	found = slices.DeleteFunc(found, func(b blob) bool { // a weak blob counts only near the last position
 		return b.z < f.z && !(math.Hypot(b.x-nearX, b.y-nearY) < 3*f.Scale+2)
 	})
 	x, y, z, r := nearX, nearY, 0., 0.
@@ -228,7 +230,7 @@ func (f *Finder) one(in Picture, nearX, nearY float64) []Place {
 		return []Place{{X: x, Y: y, VarX: f.Scale * f.Scale, VarY: f.Scale * f.Scale, Z: z, Strength: r}}
 	}
 	u, v, variance, alike, _ := f.template.align(in, x, y, nil)
-	if len(found) == 0 && alike < .5 { // no blob, and no match at the last place
+	if len(found) == 0 && alike < .5 { // no blob, and no match at the last position
 		return nil
 	}
 	if math.Hypot(u-x, v-y) > 1.5*f.Scale+1 {

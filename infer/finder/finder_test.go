@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// scene draws a film of objects at places that walk, on a ground of noise of sd 5.
+// scene renders a film of objects at randomly moving positions, on a background with noise of sd 5.
 func scene(w, h, frames int, at [][2]float64, look func(dx, dy float64) float64, r *rand.Rand) (film []Picture, truth [][][2]float64) {
 	for range frames {
 		f := NewPicture(w, h)
@@ -46,7 +46,7 @@ func bar(height, length, width float64) func(dx, dy float64) float64 {
 	}
 }
 
-// TestKinds draws films of one kind each, and looks for every object of the first frame within a distance that is several times what its light allows.
+// TestKinds renders films of one kind each. It requires a find for every object of the first frame, within several times the distance that the noise allows.
 func TestKinds(t *testing.T) {
 	spaced := [][2]float64{{25, 30}, {70, 25}, {110, 35}, {30, 75}, {75, 70}, {115, 80}, {28, 115}, {72, 118}, {118, 120}}
 	for name, c := range map[string]struct {
@@ -81,14 +81,14 @@ func TestKinds(t *testing.T) {
 				t.Errorf("%s: nothing within %.1f px of %.1f, %.1f: %.2f px", name, c.within, p[0], p[1], best)
 			}
 		}
-		found = slices.DeleteFunc(found, func(p Place) bool { return p.Z < f.z }) // weak ones wait for a track
+		found = slices.DeleteFunc(found, func(p Place) bool { return p.Z < f.z }) // Find keeps weak blobs for tracks
 		if len(found) > len(c.at)+1 {
 			t.Errorf("%s: found %d places of %d objects", name, len(found), len(c.at))
 		}
 	}
 }
 
-// TestExtent measures a bar whose axis and area are known: 20 px between the centres of its ends, 6 px wide.
+// TestExtent measures a bar with known axis and area: 20 px between the centres of its ends, 6 px wide.
 func TestExtent(t *testing.T) {
 	at := [][2]float64{{30, 30}, {80, 35}, {40, 90}, {95, 95}, {110, 50}, {75, 115}}
 	film, _ := scene(144, 144, 12, at, bar(60, 20, 6), rand.New(rand.NewPCG(5, 6)))
@@ -130,11 +130,11 @@ func TestShift(t *testing.T) {
 		}
 	}
 	if _, _, ok := shift(a, cut(0, 0)); ok {
-		t.Error("a field that stays is said to move")
+		t.Error("a field at rest was found to move")
 	}
 }
 
-// TestSlidingMedian compares the sliding histogram with sorting, to one of its levels.
+// TestSlidingMedian compares the sliding histogram with sorting, to within one level of the histogram.
 func TestSlidingMedian(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	a := NewPicture(23, 17)
@@ -166,7 +166,7 @@ func quantileOf(p []float32, q float64) float64 {
 	return quantile(v, q)
 }
 
-// TestDistance compares the transform with the nearest pixel of 0 by trying all.
+// TestDistance compares the transform with a full search for the nearest pixel at 0.
 func TestDistance(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	e := NewPicture(19, 14)
@@ -190,7 +190,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestHardFilms: each ends in a verdict.
+// TestHardFilms: Learn returns a result for every difficult film.
 func TestHardFilms(t *testing.T) {
 	flat := func(v float32) (f Picture) {
 		f = NewPicture(64, 64)
@@ -215,11 +215,12 @@ func TestHardFilms(t *testing.T) {
 		}
 	}
 	if _, err := Learn(Sample{Frames: []Picture{NewPicture(5, 5)}, At: []int{0}}); err == nil {
-		t.Error("a picture of 5 x 5 pixels is looked at")
+		t.Error("a picture of 5 x 5 pixels was accepted")
 	}
 }
 
-// TestChange: a film whose objects go, and one whose objects become others, are doubtful and say why. One object that is away at times is not.
+// TestChange: a film whose objects disappear, and a film whose objects are replaced, are doubtful with a reason. A film with one object that is sometimes
+// absent is not doubtful.
 func TestChange(t *testing.T) {
 	many := [][2]float64{{25, 30}, {70, 25}, {110, 35}, {30, 75}, {75, 70}, {115, 80}}
 	draw := func(frames int, at [][2]float64, look func(dx, dy float64) float64) []Picture {
@@ -253,7 +254,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestSampler keeps pairs that are spread over the film, whatever its length, and bounds what it holds.
+// TestSampler: a Sampler keeps evenly spaced pairs for every length of the film, within its bound.
 func TestSampler(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 20, 41, 300, 1000} {
 		var s Sampler
@@ -283,6 +284,6 @@ func TestSampler(t *testing.T) {
 	}
 	var s Sampler
 	if s.Add(NewPicture(8, 8)) != nil || s.Add(NewPicture(9, 8)) == nil {
-		t.Error("a frame of another size is taken")
+		t.Error("a frame of another size was accepted")
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"math"
 )
 
-// lamp corrects each frame to the light of the sample's median.
+// lamp corrects each frame to the illumination of the sample's median.
 type lamp struct {
-	median []float32 // of the sample, on a grid
-	q      int       // the grid's step
-	gain   bool      // a gain and an offset explain how frames differ; otherwise only an offset is used
-	swing  float64   // sd of the lamp's level over the range of the median
+	median []float32 // median of the sample, on a grid
+	q      int       // step of the grid, px
+	gain   bool      // a gain and an offset explain the differences between frames; if false, only an offset is used
+	swing  float64   // sd of the lamp's level, as a fraction of the median's range
 }
 
 func (l *lamp) grid(f Picture, out []float32) []float32 {
@@ -22,7 +22,7 @@ func (l *lamp) grid(f Picture, out []float32) []float32 {
 	return out
 }
 
-// newLamp learns the median of the frames, and whether a lamp explains their differences.
+// newLamp computes the median of the frames, and whether the lamp explains their differences.
 func newLamp(frames []Picture) *lamp {
 	l := &lamp{q: max(1, min(frames[0].W, frames[0].H)/96)}
 	all := make([][]float32, len(frames))
@@ -103,7 +103,7 @@ func (l *lamp) regress(d []float32) (a, b, share float64) {
 	return a, b, share
 }
 
-// correct returns the frame in the light of the sample's median. dark reports that almost nothing of the median is visible.
+// correct returns the frame under the illumination of the sample's median. dark reports that almost nothing of the median is visible.
 func (l *lamp) correct(f Picture) (out Picture, dark bool) {
 	d := l.grid(f, nil)
 	a, b := 1., 0.

@@ -12,14 +12,14 @@ type Kind uint8
 
 const (
 	Nothing Kind = iota // no object is significant
-	One                 // one object with a look of its own
+	One                 // one object with a fixed look
 	OneBody             // one object that bends or turns
-	Few                 // up to five objects
-	Many                // more
+	Few                 // two to five objects
+	Many                // more than five objects
 	Bodies              // objects with extent
 )
 
-// few is the largest number of a few objects.
+// few is the largest count of the kind Few.
 const few = 5
 
 func (k Kind) String() string {
@@ -29,7 +29,7 @@ func (k Kind) String() string {
 // Sample is the input of Learn: frames of the whole film, in order, some of them successive.
 type Sample struct {
 	Frames []Picture
-	At     []int // per frame: its number in the film
+	At     []int // number of each frame in the film
 	Force  Force // the user's description of the film
 }
 
@@ -43,7 +43,7 @@ const (
 	ForceBodies Force = "bodies" // objects with extent
 )
 
-// Wanted returns the frames of a good sample of a film with n frames: ten places, each with the next frame.
+// Wanted returns the frames of a good sample of a film with n frames: ten frames, evenly spaced, each followed by its next frame.
 func Wanted(n int) (at []int) {
 	for _, k := range spread(max(n-1, 1), looks) {
 		at = append(at, k)
@@ -57,16 +57,16 @@ func Wanted(n int) (at []int) {
 // Finder holds the result of Learn. Several goroutines may call Find.
 type Finder struct {
 	Kind     Kind
-	Scale    float64 // of the objects, px: standard deviation of a spot of their size
-	Dark     bool    // darker than the ground
-	Ringed   bool    // both polarities
-	Count    float64 // objects a frame, median
-	Lasting  float64 // share of the frames with objects, 1 if chance explains the others
+	Scale    float64 // scale of the objects, px: standard deviation of a spot of their size
+	Dark     bool    // darker than the background
+	Ringed   bool    // objects have both polarities
+	Count    float64 // median number of objects per frame
+	Lasting  float64 // share of frames with objects, 1 if chance explains the empty frames
 	Strength float64 // median strength over the noise
 	Share    float64 // share of the strong blobs that these objects explain
-	Depth    float64 // of the valley between objects and weaker blobs, 0 to 1
+	Depth    float64 // depth of the valley between objects and weaker blobs, 0 to 1
 	Area     float64 // usual area of a body, px²
-	Alike    float64 // agreement of the looks of a single object, 0 to 1
+	Alike    float64 // agreement between the looks of a single object, 0 to 1
 	Lamp     float64 // swing of the lamp, as a fraction of the picture's range
 	Shift    bool    // the whole field moves
 
@@ -80,18 +80,18 @@ type Finder struct {
 	first    int // the class's levels: scales[first:last]
 	window   []float64
 	with     filter
-	z        float64 // significance of a place
-	low      float64 // Find keeps weak blobs, from low times z on, if a track needs them
-	least    float64 // least strength
-	height   float64 // of a body over its background
+	z        float64 // significance of a position
+	low      float64 // Find keeps blobs down to low times z, for tracks that need them
+	least    float64 // smallest strength
+	height   float64 // height of a body over its background
 	extended bool
 	template *template
 }
 
 // errSmall reports pictures too small for a search.
-var errSmall = errors.New("a picture of less than 8 x 8 pixels has no room for an object")
+var errSmall = errors.New("the picture has less than 8 x 8 pixels, which is too small to find objects")
 
-// Learn decides what a film shows.
+// Learn determines the kind and the properties of a film's objects.
 func Learn(in Sample) (*Finder, error) {
 	w, h := in.Frames[0].W, in.Frames[0].H
 	if min(w, h) < 8 {
@@ -132,7 +132,7 @@ func Learn(in Sample) (*Finder, error) {
 	return &l.Finder, nil
 }
 
-// again returns a picture with a second, independent copy of its noise, which is assumed white. The sd is the median of second differences along both axes
+// again adds a second, independent copy of a picture's noise, which it assumes white. It takes the sd from the median of second differences along both axes
 // (Immerkær, Computer Vision and Image Understanding 64, 300, 1996), so a field full of spots does not count as noise.
 func again(a Picture) Picture {
 	var all []float64
@@ -153,17 +153,17 @@ func again(a Picture) Picture {
 	return b
 }
 
-// learning holds the data that Learn needs and Find does not.
+// learning holds the data that only Learn needs.
 type learning struct {
 	Finder
-	frames []Picture // of the sample, for the search
+	frames []Picture // frames of the sample that are searched
 	pairs  [][2]Picture
-	raw    [][2]Picture // the pairs before the field's shift was removed
-	by     [][2]float64 // that shift
+	raw    [][2]Picture // the same pairs before the removal of the field's shift
+	by     [][2]float64 // the shift of each pair, px
 	force  Force
 	all    []Picture // the whole sample
-	every  [][]blob  // per frame: all extrema of the scale space
-	apart  [][]blob  // per frame: extrema without a stronger neighbour, and without satellites
+	every  [][]blob  // all extrema of the scale space, per frame
+	apart  [][]blob  // extrema without stronger neighbours and without satellites, per frame
 }
 
 func (l *learning) decide() {
@@ -174,7 +174,7 @@ func (l *learning) decide() {
 		for i, s := range l.scales {
 			levels[i] = look(l.frames[k], s, laplace)
 		}
-		plain := *l.noise // no scale counts as texture yet: cells side by side would
+		plain := *l.noise // no scale counts as texture yet, because cells side by side would
 		plain.kappa = slices.Repeat([]float64{1}, len(l.scales))
 		l.every[k] = extrema(levels, blur(l.frames[k], 2), sieve{&plain, 0, l.z, []float64{1, -1}, true})
 		l.apart[k] = l.lonely(alone(slices.DeleteFunc(slices.Clone(l.every[k]), func(b blob) bool { return b.z < l.z*l.noise.kappa[b.at] }), l.w, l.h, 1.8))
@@ -202,7 +202,7 @@ func (l *learning) decide() {
 	l.threshold()
 }
 
-// threshold finds the least strength of an object in the class, the number of objects, and their kind.
+// threshold determines the smallest strength of an object in the class, the number of objects, and their kind.
 func (l *learning) threshold() {
 	n := len(l.frames)
 	found := make([][]blob, n)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// common learns the look that many objects share, or their usual area if they share no look.
+// common learns the look that many objects share. If they share no look, it sets their usual area.
 func (l *learning) common(found [][]blob, a50 float64) {
 	if l.both {
 		return
@@ -41,7 +41,7 @@ func (l *learning) common(found [][]blob, a50 float64) {
 	}
 }
 
-// single learns the look of one object. If its looks disagree, it is a body that bends or turns.
+// single learns the look of one object. If its looks in different frames disagree, the object is a body that bends or turns.
 func (l *learning) single(found [][]blob) {
 	var frames []Picture
 	var x, y []float64
@@ -59,7 +59,7 @@ func (l *learning) single(found [][]blob) {
 	}
 }
 
-// noiseless returns a correlation of looks, corrected for noise.
+// noiseless corrects a correlation between looks for the noise.
 func (l *learning) noiseless(ncc float64, frames []Picture, x, y []float64, r int) float64 {
 	var noise, power []float64
 	for _, p := range l.pairs {

@@ -4,31 +4,31 @@ import (
 	"math"
 )
 
-// greys is the number of classes of grey value in the noise.
+// greys is the number of grey-value classes with their own noise.
 const greys = 8
 
-// noise is the standard deviation of each scale without objects, by grey value, and the factor of texture.
+// noise holds the standard deviation of each scale without objects, by grey value, and a factor for texture.
 type noise struct {
 	grey  [greys]float64
 	sd    [][greys]float64
-	kappa []float64 // factor of texture, 1 without texture
-	even  []bool    // the extrema of a polarity are equally strong: a lattice of objects, which no random texture is
+	kappa []float64 // factor for texture, 1 without texture
+	even  []bool    // the extrema of one polarity are equally strong, as in a lattice of objects but not in a random texture
 	shift bool      // the field moves as a whole
 
-	tiles [][]float64 // factors where the noise is larger than elsewhere, by rows of tiles; a codec spends its bits unevenly
-	w, h  int         // of the picture
+	tiles [][]float64 // factor of each tile with more noise than the picture as a whole, in rows; a codec distributes its bits unevenly
+	w, h  int         // size of the picture
 }
 
-// mostUneven bounds the factor of a tile: if a codec freezes the ground, any small motion looks like much noise.
+// mostUneven bounds the factor of a tile. If a codec freezes the background, any small motion there looks like much noise.
 const mostUneven = 2
 
-// tiling bounds the tiles along a side, and leastTile their width in px: a tile has some hundred values.
+// tiling is the largest number of tiles along a side. leastTile is their smallest width in px, so a tile has at least a few hundred values.
 const (
 	tiling    = 6
 	leastTile = 32
 )
 
-// newNoise learns the noise from pairs of successive frames, and the texture from frames.
+// newNoise estimates the noise from pairs of successive frames, and the texture from single frames.
 func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filter) *noise {
 	n := &noise{sd: make([][greys]float64, len(scales)), kappa: make([]float64, len(scales)), even: make([]bool, len(scales))}
 	type sight struct {
@@ -66,7 +66,7 @@ func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filte
 		for b := range n.sd[i] {
 			n.sd[i][b] = max(n.sd[i][b], .3*.35/s) // rounding to whole grey values adds noise
 			if i > 0 && with == laplace {
-				n.sd[i][b] = min(n.sd[i][b], 3*n.sd[0][b]*scales[0]/s) // moving objects are not noise: at most three times white noise
+				n.sd[i][b] = min(n.sd[i][b], 3*n.sd[0][b]*scales[0]/s) // moving objects are not noise, so the sd is at most three times the sd of white noise
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func newNoise(frames []Picture, pairs [][2]Picture, scales []float64, with filte
 	return n
 }
 
-// tile compares the noise of each tile with the whole picture's. It compares lower quartiles, because an object that moves is not noise.
+// tile compares the noise of each tile with the whole picture's noise. It compares lower quartiles, because these exclude moving objects.
 func (n *noise) tile(pairs, i int, look func(Picture) level, pair func(k int) (diff, grey Picture)) {
 	first, _ := pair(0)
 	n.w, n.h = first.W, first.H
@@ -106,7 +106,7 @@ func (n *noise) tile(pairs, i int, look func(Picture) level, pair func(k int) (d
 	}
 }
 
-// unevenness returns the factor of the noise at a place of the picture, linear between the middles of tiles.
+// unevenness returns the noise factor at a position in the picture, by linear interpolation between the centres of tiles.
 func (n *noise) unevenness(x, y float64) float64 {
 	down, across := len(n.tiles), len(n.tiles[0])
 	v := min(max((y+.5)*float64(down)/float64(n.h)-.5, 0), float64(down-1))
@@ -117,7 +117,7 @@ func (n *noise) unevenness(x, y float64) float64 {
 	return (1-v)*((1-u)*n.tiles[top][left]+u*n.tiles[top][right]) + v*((1-u)*n.tiles[bottom][left]+u*n.tiles[bottom][right])
 }
 
-// measure returns the robust sd of a filtered difference over √2, by grey value.
+// measure returns the robust sd of the filtered differences between frames, divided by √2, by grey value.
 func (n *noise) measure(s float64, with filter, edge [greys + 1]float64, pairs int, pair func(k int) (diff, grey Picture)) (out [greys]float64) {
 	var values [greys][]float64
 	for k := range pairs {
@@ -157,7 +157,7 @@ func (n *noise) measure(s float64, with filter, edge [greys + 1]float64, pairs i
 	return out
 }
 
-// textures finds the scales at which extrema fill the field. Most of these extrema are texture, so the noise is raised to include them.
+// textures finds the scales at which extrema fill the field. Most of these extrema are texture, so textures raises the noise to include them.
 func (n *noise) textures(frames []Picture, scales []float64, with filter) {
 	w, h := frames[0].W, frames[0].H
 	for i := range n.kappa {
@@ -192,7 +192,7 @@ func (n *noise) textures(frames []Picture, scales []float64, with filter) {
 		filled := float64(len(z[0])+len(z[1])) > .25*6*float64(w*h)/(10.9*s*s) // in white noise, an extremum takes 10.9 s² on average
 		if !n.even[i] && filled {
 			all := append(append(z[0], z[1]...), 0, 0, 0)
-			n.kappa[i] = min(max(median(all)/1.6, 1), 1e4) // noise alone has 1.6
+			n.kappa[i] = min(max(median(all)/1.6, 1), 1e4) // pure noise has 1.6
 		}
 	})
 	for i := range scales {

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// empties are the kinds of film without an object.
+// empties are the kinds of films without objects.
 var empties = []string{"white", "read", "lines", "fixed pattern", "codec"}
 
-// empty draws a film of noise alone.
+// empty renders a film of pure noise.
 func empty(kind string, w, h, frames int, r *rand.Rand) []Picture {
 	film := make([]Picture, frames)
 	offset, sd := 100+400*r.Float64(), 2+18*r.Float64()
@@ -51,7 +51,7 @@ func empty(kind string, w, h, frames int, r *rand.Rand) []Picture {
 	return film
 }
 
-// coded is a picture that went through JPEG.
+// coded returns a picture after JPEG compression.
 func coded(f Picture, quality int) Picture {
 	lo, hi := f.P[0], f.P[0]
 	for _, v := range f.P {
@@ -75,7 +75,7 @@ func coded(f Picture, quality int) Picture {
 	return f
 }
 
-// texture draws a film of a random texture that stays or drifts as a whole.
+// texture renders a film of a random texture that stays or drifts as a whole.
 func texture(w, h, frames int, r *rand.Rand) (film []Picture, about string) {
 	scale, contrast, step := math.Exp2(3*r.Float64()), math.Exp2(1+4*r.Float64()), 0.
 	if r.IntN(2) == 0 {
@@ -120,7 +120,7 @@ func learnt(t *testing.T, film []Picture) *Finder {
 	return f
 }
 
-// TestNothing finds an object on at most 2 of 200 films of noise and 50 of texture.
+// TestNothing: Learn finds objects in at most 2 of 250 films without objects, 200 of noise and 50 of texture.
 func TestNothing(t *testing.T) {
 	noises, textures := 200, 50
 	if testing.Short() {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Picture is a grey picture, row after row. Pixel centres lie at whole numbers.
+// Picture is a grey picture, row by row. Pixel centres have integer coordinates.
 type Picture struct {
 	W, H int
 	P    []float32
@@ -16,7 +16,7 @@ func NewPicture(w, h int) Picture { return Picture{w, h, make([]float32, w*h)} }
 
 func (a Picture) row(y int) []float32 { return a.P[y*a.W : (y+1)*a.W] }
 
-// at interpolates linearly, with the border repeated.
+// at returns the value at (x, y) by linear interpolation. Beyond the border the edge pixels repeat.
 func (a Picture) at(x, y float64) float64 {
 	x, y = min(max(x, 0), float64(a.W-1)), min(max(y, 0), float64(a.H-1))
 	i, j := min(int(x), max(a.W-2, 0)), min(int(y), max(a.H-2, 0))
@@ -55,7 +55,7 @@ func run(n int, f func(i int)) {
 	wait.Wait()
 }
 
-// mirror reflects an index at the border, and doubles the edge pixel.
+// mirror reflects an index at the border, so that the edge pixel occurs twice.
 func mirror(i, n int) int {
 	for i < 0 || i >= n {
 		if i < 0 {
@@ -70,7 +70,7 @@ func mirror(i, n int) int {
 // fine is the largest standard deviation of a filter, in pixels; wider filters work on a coarser grid.
 const fine = 4
 
-// blur smooths by a Gaussian of standard deviation s.
+// blur smooths a picture with a Gaussian of standard deviation s.
 func blur(a Picture, s float64) Picture {
 	if s <= fine {
 		return blurFine(a, s)
@@ -80,7 +80,7 @@ func blur(a Picture, s float64) Picture {
 	return grow(blurFine(h, s*float64(h.W)/float64(a.W)), a.W, a.H)
 }
 
-// coarse returns the step of a grid on which a scale s has at most fine pixels.
+// coarse returns the step of a grid on which the scale s is at most `fine` pixels.
 func coarse(s float64) int {
 	q := 1
 	for s/float64(q) > fine {
@@ -210,7 +210,7 @@ func grow(a Picture, w, h int) Picture {
 	return out
 }
 
-// patch cuts (2r+1)² pixels around a place between pixels.
+// patch interpolates (2r+1)² pixels around a position between pixels.
 func patch(a Picture, x, y float64, r int, out []float32) []float32 {
 	out = out[:0]
 	for j := -r; j <= r; j++ {
@@ -221,7 +221,7 @@ func patch(a Picture, x, y float64, r int, out []float32) []float32 {
 	return out
 }
 
-// widest replaces each pixel by the largest of the (2r+1)² pixels around it.
+// widest replaces each pixel by the maximum of the (2r+1)² pixels around it.
 func widest(a Picture, r int) Picture {
 	tmp, out := NewPicture(a.W, a.H), NewPicture(a.W, a.H)
 	best := func(n int, get func(i int) float32, put func(i int, v float32), queue []int) {
@@ -254,7 +254,7 @@ func widest(a Picture, r int) Picture {
 	return out
 }
 
-// background returns the median over a window of twelve scales, on a grid of at most 160 pixels a side.
+// background returns the median over a window of twelve scales, on a grid of at most 160 pixels per side.
 func background(f Picture, s float64) Picture {
 	q := max(1, int(math.Ceil(float64(max(f.W, f.H))/160)))
 	h := shrinkTo(f, max(1, f.W/q), max(1, f.H/q))
@@ -262,7 +262,7 @@ func background(f Picture, s float64) Picture {
 	return grow(slidingMedian(h, max(1, k/2)), f.W, f.H)
 }
 
-// slidingMedian returns the median of (2r+1)² pixels by a moving histogram (Huang 1979), with the grey values on 1024 levels.
+// slidingMedian returns the median of the (2r+1)² pixels around each pixel, by a moving histogram with 1024 levels (Huang 1979).
 func slidingMedian(a Picture, r int) Picture {
 	const levels = 1024
 	lo, hi := a.P[0], a.P[0]
@@ -286,7 +286,7 @@ func slidingMedian(a Picture, r int) Picture {
 			rows[j] = mirror(y+j-r, a.H) * a.W
 		}
 		var hist [levels]int32
-		below, at := 0, 0 // below: pixels in levels under at
+		below, at := 0, 0 // below is the number of pixels in levels under at
 		column := func(x int, by int32) {
 			x = mirror(x, a.W)
 			for _, row := range rows {

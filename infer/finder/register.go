@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// shift returns the displacement of the whole field from a to b, px: b(x) = a(x - d). ok: the field moves, and the shift improves the match.
+// shift returns the displacement d of the whole field from a to b, px: b(x) = a(x - d). ok reports whether the field moves and the shift improves the match.
 //
-// It starts from the peak of the phase correlation (Kuglin and Hines 1975) of a central square, smoothed. Then it fits the gradient by least squares
-// with Cauchy weights.
+// It starts from the peak of the phase correlation (Kuglin and Hines 1975) of a smoothed central square. It then refines the shift by Gauss-Newton steps with
+// Cauchy weights.
 func shift(a, b Picture) (dx, dy float64, ok bool) {
 	q := max(1, min(a.W, a.H)/128)
 	p, r := blur(shrink(a, q), 1), blur(shrink(b, q), 1)
@@ -127,7 +127,7 @@ func correlate(a, b Picture, side int) (x, y float64) {
 	return wrap(best % side), wrap(best / side)
 }
 
-// fourier2 transforms a square by the two-dimensional Fourier transform, in place, without a norm.
+// fourier2 applies the two-dimensional Fourier transform to a square, in place and unnormalised.
 func fourier2(v []complex128, side int, inverse bool) {
 	fft := fourier.NewCmplxFFT(side)
 	turn := fft.Coefficients
@@ -149,7 +149,7 @@ func fourier2(v []complex128, side int, inverse bool) {
 	}
 }
 
-// moved returns a shifted by d; the rim repeats.
+// moved returns a shifted by (dx, dy). Beyond the border the edge pixels repeat.
 func moved(a Picture, dx, dy float64) Picture {
 	out := NewPicture(a.W, a.H)
 	for y := range a.H {
@@ -160,8 +160,7 @@ func moved(a Picture, dx, dy float64) Picture {
 	return out
 }
 
-// registered shifts the first frame of each pair onto the second if the field moves as a whole by more than .3 px. share is the fraction of pairs that
-// move.
+// registered shifts the first frame of each pair onto the second if the whole field moves by more than .3 px. share is the fraction of pairs that move.
 func registered(pairs [][2]Picture) (out [][2]Picture, by [][2]float64, share float64) {
 	out, by = slices.Clone(pairs), make([][2]float64, len(pairs))
 	moves := make([]bool, len(pairs))

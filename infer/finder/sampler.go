@@ -2,10 +2,10 @@ package finder
 
 import "fmt"
 
-// mostPixels bounds the memory of a Sampler, which holds at least four frames.
+// mostPixels bounds the memory of a Sampler, which always keeps at least four frames.
 const mostPixels = 40_000_000
 
-// Sampler copies pairs of successive frames, spread evenly over a film of unknown length. It keeps at most twice as many as Learn needs.
+// Sampler copies pairs of successive frames, evenly spaced over a film of unknown length. It keeps at most twice the number of pairs that Learn needs.
 type Sampler struct {
 	stride int
 	next   int // number of the next frame
@@ -13,13 +13,13 @@ type Sampler struct {
 	spare  []Picture
 }
 
-// Add reads the next frame, and copies it if needed.
+// Add counts the next frame of the film, and copies it if the sample needs it.
 func (s *Sampler) Add(f Picture) error {
 	if s.stride == 0 {
 		s.stride = 1
 	}
 	if n := len(s.film.Frames); n > 0 && (s.film.Frames[0].W != f.W || s.film.Frames[0].H != f.H) {
-		return fmt.Errorf("found %dx%d pixels, the frames before have %dx%d: give a film of one size", f.W, f.H, s.film.Frames[0].W, s.film.Frames[0].H)
+		return fmt.Errorf("found a frame of %dx%d pixels, but the earlier frames have %dx%d: give a film whose frames have one size", f.W, f.H, s.film.Frames[0].W, s.film.Frames[0].H)
 	}
 	k := s.next
 	s.next++
@@ -38,7 +38,7 @@ func (s *Sampler) Add(f Picture) error {
 	return nil
 }
 
-// thin doubles the stride.
+// thin doubles the stride and drops the frames between.
 func (s *Sampler) thin() {
 	s.stride *= 2
 	n := 0
@@ -56,9 +56,9 @@ func (s *Sampler) thin() {
 // Frames returns the number of frames so far.
 func (s *Sampler) Frames() int { return s.next }
 
-// Sample returns the sample for Learn, from the pairs in memory.
+// Sample returns a sample for Learn from the pairs in memory.
 func (s *Sampler) Sample() Sample {
-	var first []int // per pair
+	var first []int // index of the first frame of each pair
 	for i, k := range s.film.At {
 		if len(first) == 0 || s.stride > 1 && k%s.stride == 0 || s.stride == 1 {
 			first = append(first, i)

@@ -2,12 +2,12 @@ package finder
 
 import "math"
 
-// filter is the filter of a scale.
+// filter is the kind of filter that look applies.
 type filter uint8
 
 const (
 	laplace filter = iota // the Laplacian of a Gaussian, normalised by scale: bright blobs positive
-	matched               // a Gaussian spot on flat ground
+	matched               // for a Gaussian spot on a flat background
 )
 
 // level is a picture filtered at one scale, on its own grid.
@@ -17,7 +17,7 @@ type level struct {
 	fx, fy float64 // pixels of the film per pixel of the grid
 }
 
-// look filters a picture at scale s. The Laplacian is a difference of Gaussians of .9 s and 1.1 s over .2.
+// look filters a picture at scale s. It approximates the Laplacian by the difference of Gaussians of .9 s and 1.1 s, divided by .2.
 func look(f Picture, s float64, with filter) level {
 	wide := s
 	if with == matched {
@@ -38,10 +38,10 @@ func look(f Picture, s float64, with filter) level {
 	return l
 }
 
-// film maps a place on the grid to the film.
+// film maps a position on the grid to pixels of the film.
 func (l *level) film(x, y float64) (float64, float64) { return (x+.5)*l.fx - .5, (y+.5)*l.fy - .5 }
 
-// value returns the level at a place of the film.
+// value returns the level's value at a position in pixels of the film.
 func (l *level) value(x, y float64) float64 { return l.at((x+.5)/l.fx-.5, (y+.5)/l.fy-.5) }
 
 // blob is an extremum of the scale space.
@@ -49,15 +49,15 @@ type blob struct {
 	r    float64 // strength: the value of the level, positive
 	p    float64 // 1 bright, -1 dark
 	s    float64 // scale
-	x, y float64 // place in the film, whole pixels of the grid
+	x, y float64 // position in the film, at a grid point
 	z    float64 // strength over the noise
 	at   int     // index of the level
 }
 
-// reach returns the half width of the window in which an extremum is the largest, on the level's grid.
+// reach returns the half width of the window in which an extremum must be the largest value, on the level's grid.
 func (l *level) reach() int { return max(1, int(math.Round(.7*l.s/l.fx))) }
 
-// peaks visits the local maxima above 0 of p times the level.
+// peaks visits the positive local maxima of p times the level.
 func (l *level) peaks(p float32, visit func(x, y int, v float32)) {
 	m := l.Picture
 	if p < 0 {
@@ -74,7 +74,7 @@ func (l *level) peaks(p float32, visit func(x, y int, v float32)) {
 	}
 }
 
-// sharpened returns the place of an extremum between pixels, by a parabola along each axis.
+// sharpened returns the position of an extremum between pixels, from a parabola along each axis.
 func (l *level) sharpened(b *blob) (x, y float64) {
 	i, j := int(math.Round((b.x+.5)/l.fx-.5)), int(math.Round((b.y+.5)/l.fy-.5))
 	if i < 1 || j < 1 || i >= l.W-1 || j >= l.H-1 {

@@ -6,11 +6,11 @@ import (
 
 // template is the look of a single object, learnt from the film.
 type template struct {
-	r      int       // half its width
+	r      int       // half width, px
 	t      []float32 // (2r+1)²
 	gx, gy []float32
 	w      []float32 // weight of each pixel: 1 inside, falling to the rim
-	ncc    float64   // agreement of the film's looks with the template: a median of correlations
+	ncc    float64   // agreement of the film's looks with the template: median correlation
 }
 
 func newTemplate(r int) *template {
@@ -24,7 +24,7 @@ func newTemplate(r int) *template {
 	return t
 }
 
-// set makes the median of the looks the template.
+// set replaces the template by the median of the looks.
 func (t *template) set(looks [][]float32) {
 	n := 2*t.r + 1
 	t.t, t.gx, t.gy = make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
@@ -112,7 +112,7 @@ func solve(m *[4][5]float64) (c [4]float64, ok bool) {
 	return c, true
 }
 
-// align moves a place to the best match of the template, and returns the variances of x and y and the correlation there.
+// align moves a position to the best match of the template. It returns the position, the variances of x and y, and the correlation there.
 func (t *template) align(f Picture, x, y float64, buf []float32) (_, _ float64, variance [2]float64, ncc float64, _ []float32) {
 	for range 8 {
 		buf = patch(f, x, y, t.r, buf)
@@ -142,7 +142,7 @@ func (t *template) correlate(q []float32) float64 {
 	return a / math.Sqrt(b*c+1e-9)
 }
 
-// learn aligns and averages three times. frames shows the object at the places, which learn moves.
+// learn takes the median look and aligns it with the frames, three times. frames[k] shows the object at (x[k], y[k]); learn refines these positions.
 func (t *template) learn(frames []Picture, x, y []float64) {
 	looks := make([][]float32, len(frames))
 	score := make([]float64, len(frames))

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// Level says how reliable a find is.
+// Level grades the reliability of a result.
 type Level string
 
-// The levels, the best first. For Doubtful, String adds the reason and what to do.
+// The levels, the best first. For Doubtful, String adds the reason and a remedy.
 const (
 	Good     Level = "good"
 	Doubtful Level = "doubtful"
 	None     Level = "nothing"
 )
 
-// Certainty returns how sure the find is, 0 to 1. It grows with the objects' strength over the noise, with the gap to weaker blobs, and with the share
-// of the strong blobs that the objects explain. It is not a calibrated probability.
+// Certainty returns the certainty of the result, 0 to 1. It grows with the objects' strength over the noise, with the gap to weaker blobs, and with the share
+// of strong blobs that the objects explain. It is not a calibrated probability.
 func (f *Finder) Certainty() float64 {
 	if f.Kind == Nothing {
 		return 0
@@ -40,7 +40,7 @@ func (f *Finder) Level() Level {
 	return Good
 }
 
-// Confirmed reports whether enough frames of a film had an object: half of them, or four in five if several objects would have to be away together.
+// Confirmed reports whether objects were found in enough frames of a film: in half of them, or in four of five if the film has at least three objects.
 func (f *Finder) Confirmed(found, frames uint64) bool {
 	if f.Count >= 3 {
 		return 5*found >= 4*frames
@@ -48,7 +48,7 @@ func (f *Finder) Confirmed(found, frames uint64) bool {
 	return 2*found >= frames
 }
 
-// Force returns the description that finds the same again, Free for nothing.
+// Force returns the description with which Learn finds this kind again, or Free for Nothing.
 func (f *Finder) Force() Force {
 	return [...]Force{Free, ForceOne, ForceOne, ForceMany, ForceMany, ForceBodies}[f.Kind]
 }
@@ -56,10 +56,10 @@ func (f *Finder) Force() Force {
 // Crowd reports whether a film shows more objects than the model of one scene follows.
 func (f *Finder) Crowd() bool { return f.Kind == Many || f.Kind == Bodies && f.Count > few }
 
-// String returns a sentence: what the film shows, how sure that is, and what to do if the find is doubtful.
+// String returns one sentence: the content of the film, the certainty, and a remedy if the result is doubtful.
 func (f *Finder) String() string {
 	if f.Kind == Nothing {
-		return "nothing: no object stands out from the noise and the texture of this film: look at it (driftscope probe FILM --out DIR), or say what it shows with --one, --bodies or --objects"
+		return "nothing: no object stands out from the noise and the texture of this film: inspect it (driftscope probe FILM --out DIR), or give its kind with --one, --bodies or --objects"
 	}
 	look := "bright"
 	switch {
@@ -97,15 +97,15 @@ func (f *Finder) String() string {
 	return s
 }
 
-// why returns the reason for a doubtful find, and what to do.
+// why returns the reason why the result is doubtful, and a remedy.
 func (f *Finder) why() string {
 	switch {
 	case f.Lasting < 1:
-		return fmt.Sprintf("such objects are in %.0f %% of the frames: the film may change, or the light go off: check the table over the film, or run each part by itself", 100*f.Lasting)
+		return fmt.Sprintf("only %.0f %% of the frames have objects, so the film may change or the light may go off: compare the table with the film, or run each part separately", 100*f.Lasting)
 	case f.Kind == One && f.Alike < .72:
-		return "its looks differ from frame to frame: check the track over the film, or give --bodies"
+		return "the look of the object differs from frame to frame: compare the track with the film, or give --bodies"
 	case f.Share < .3:
-		return "most of what stands out is not the objects: check the table over the film, and say what it shows with --one, --bodies or --objects"
+		return "most strong spots in the film are not the objects: compare the table with the film, and give the kind with --one, --bodies or --objects"
 	}
-	return "the objects hardly stand out: check the table over the film; more light or a longer exposure helps"
+	return "the objects are hardly stronger than the noise: compare the table with the film; more light or a longer exposure helps"
 }

@@ -7,24 +7,24 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// tile is the side, in px, of the squares that each have one background level. A template of sd s needs at least tilePerSD · s.
+// The background has one level per square tile. tile is the side of a tile in px, but at least tilePerSD · s for a template of sd s.
 const (
 	tile         = 32
 	tilePerSD    = 12
-	clipSDs      = 2.5 // a pixel further than this from the level, in sds of the noise, belongs to a spot
-	levelRuns    = 3   // rounds of clipping, starting from the median of a few pixels
-	medianStride = 4   // between these pixels, along both axes
+	clipSDs      = 2.5 // a pixel further than this from the level belongs to a spot, sds of the noise
+	levelRuns    = 3   // rounds of clipping, after a start at the median of a few pixels
+	medianStride = 4   // distance between these few pixels along both axes, px
 )
 
-// background keeps the level of every tile of a picture.
+// background holds the background level of every tile of a picture.
 type background struct {
 	lanes         kernel.Lanes
 	h, w          int
-	rows, columns int            // of tiles
+	rows, columns int            // number of tiles
 	level         []float32      // rows × columns
-	lines         kernel.Picture // rows × w: the background along the middles of rows of tiles
-	across, down  []kernel.Way   // of every column and row of pixels
-	tiles         []kernel.Tile  // scratch, of a row
+	lines         kernel.Picture // rows × w: the background along the centre line of each row of tiles
+	across, down  []kernel.Way   // interpolation weights of every column and row of pixels
+	tiles         []kernel.Tile  // scratch for one row
 	few           []float32      // scratch
 }
 
@@ -35,7 +35,7 @@ func newBackground(lanes kernel.Lanes, h, w int, sd float64) *background {
 	b.level, b.lines, b.tiles = make([]float32, b.rows*b.columns), kernel.NewPicture(b.rows, w), make([]kernel.Tile, b.columns)
 	for c := range b.tiles {
 		from, to := span(c, b.columns, w)
-		b.tiles[c].X0, b.tiles[c].X1 = int32(from), int32(to-(to-from)%2) // one pixel in forty does not change the levels of a film
+		b.tiles[c].X0, b.tiles[c].X1 = int32(from), int32(to-(to-from)%2) // an even width; one pixel in forty hardly changes the level
 	}
 	b.across, b.down = ways(w, b.columns), ways(h, b.rows)
 	return b
@@ -58,10 +58,11 @@ func (b *background) update(picture kernel.Picture, noise Noise) {
 	b.spread()
 }
 
-// span returns the begin and end of tile k of n along a side, px.
+// span returns the start and end of tile k of n along a side, px.
 func span(k, n, side int) (from, to int) { return k * side / n, (k + 1) * side / n }
 
-// clip sets the levels of the tiles of row r to the means of their pixels near the present levels. A tile keeps its level if under a tenth are near.
+// clip sets the level of each tile in row r to the mean of its pixels near the current level. A tile keeps its level if less than a tenth of its pixels are
+// near.
 func (b *background) clip(picture kernel.Picture, r int, noise Noise) {
 	y0, y1 := span(r, b.rows, b.h)
 	for c := range b.tiles {
@@ -88,7 +89,7 @@ func (b *background) start(t *kernel.Tile, picture kernel.Picture, y0, y1 int) {
 	t.Level = b.lanes.Nth(b.few, len(b.few)/2)
 }
 
-// spread interpolates lines linearly between the middles of the tiles.
+// spread computes b.lines by linear interpolation between the centres of the tiles.
 func (b *background) spread() {
 	for r := range b.rows {
 		level, line := b.level[r*b.columns:(r+1)*b.columns], b.lines.Row(r)
@@ -111,16 +112,16 @@ func (b *background) at(x, y int) float64 {
 	return float64(from + way.Share*(to-from))
 }
 
-// lowest returns the lowest level.
+// lowest returns the lowest level of all tiles.
 func (b *background) lowest() float64 { return float64(slices.Min(b.level)) }
 
-// middle returns the middle of tile k, px.
+// middle returns the centre of tile k of n along a side, px.
 func middle(k, n, side int) float64 {
 	from, to := span(k, n, side)
 	return float64(from+to-1) / 2
 }
 
-// ways returns the Way of every pixel along a side with n tiles. Before the first middle and after the last one the level is constant.
+// ways returns the Way of every pixel along a side with n tiles. Before the first tile's centre and after the last tile's centre the level is constant.
 func ways(side, n int) []kernel.Way {
 	all := make([]kernel.Way, side)
 	for y := range all {

@@ -7,20 +7,20 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// Spots that share light are solved together, by one Gauss-Newton step of all their amplitudes and places. The inverse of the normal matrix gives the
-// uncertainty of each spot given the others. If two spots are fitted to one object, both scores are close to 0.
+// Spots whose light overlaps are fitted together, by Gauss-Newton steps on all their amplitudes and positions. The inverse of the normal matrix gives the
+// uncertainty of each spot, including the uncertainty of the others. If two spots are fitted to one object, both scores are close to 0.
 const (
-	sharedReach = 3.6 // sds of the template within which two spots share light
-	mostShared  = 12  // spots solved together; each spot of a larger group is solved alone
+	sharedReach = 3.6 // distance up to which the light of two spots overlaps, sds of the template
+	mostShared  = 12  // largest number of spots fitted together; each spot of a larger group is fitted alone
 	sharedSteps = 5
-	damping     = 1e-3 // of the normal matrix's diagonal
+	damping     = 1e-3 // as a fraction of the normal matrix's diagonal
 )
 
-// cluster is scratch for the spots solved together.
+// cluster holds the spots that are fitted together, and scratch memory.
 type cluster struct {
 	members []int32
-	group   []int32 // per spot: the first of its cluster
-	next    []int32 // per spot: the next of its cluster, or -1
+	group   []int32 // first spot of each spot's cluster
+	next    []int32 // next spot in each spot's cluster, or -1
 	patches [mostShared]kernel.Patch
 	blocks  kernel.Products
 	normal  [9 * mostShared * mostShared]float64
@@ -28,7 +28,7 @@ type cluster struct {
 	right   [3 * mostShared]float64
 }
 
-// joint solves every cluster.
+// joint fits every cluster that has changed.
 func (l *Locator) joint() {
 	c := &l.cluster
 	l.link()
@@ -56,7 +56,7 @@ func (l *Locator) joint() {
 	}
 }
 
-// solveAll moves the cluster's members together until they rest.
+// solveAll moves the cluster's members together until they are at rest or all steps are used.
 func (l *Locator) solveAll() {
 	for step := range sharedSteps {
 		if l.solve(step == sharedSteps-1) < resting {
@@ -66,7 +66,7 @@ func (l *Locator) solveAll() {
 	}
 }
 
-// alone moves each spot that does not rest, in the residual of the others.
+// alone moves each spot that is not yet at rest, in the residual of the others.
 func (l *Locator) alone(members []int32) {
 	for range fitSteps {
 		for _, i := range members {
@@ -75,7 +75,7 @@ func (l *Locator) alone(members []int32) {
 	}
 }
 
-// link puts spots that share light into clusters.
+// link groups spots whose light overlaps into clusters.
 func (l *Locator) link() {
 	c, n := &l.cluster, len(l.spots)
 	c.group, c.next = slices.Grow(c.group[:0], n)[:n], slices.Grow(c.next[:0], n)[:n]
@@ -103,7 +103,7 @@ func (l *Locator) link() {
 			}
 		})
 	}
-	for i := n - 1; i >= 0; i-- { // each list keeps the order of the spots after its first
+	for i := n - 1; i >= 0; i-- { // from the end, so that each list keeps the order of the spots
 		r := root(int32(i))
 		c.group[i] = r
 	}
@@ -126,7 +126,7 @@ func (l *Locator) place() {
 	}
 }
 
-// solve makes one step of the cluster's members together and returns the longest move of one. With told it sets scores and variances.
+// solve moves the cluster's members by one common step and returns the longest move of any member. If told is true, it also sets scores and variances.
 func (l *Locator) solve(told bool) float64 {
 	c := &l.cluster
 	k := len(c.members)
@@ -171,7 +171,8 @@ func (l *Locator) solve(told bool) float64 {
 	return longest
 }
 
-// tell sets every member's score and variances from the inverse normal matrix. Its diagonal is the squared lengths of the columns of L⁻¹, L its root.
+// tell sets every member's score and variances from the diagonal of the inverse normal matrix. The diagonal elements are the squared lengths of the columns of
+// L⁻¹, where L is the Cholesky factor.
 func (l *Locator) tell(n int) {
 	c := &l.cluster
 	var column [3 * mostShared]float64
@@ -191,7 +192,7 @@ func (l *Locator) tell(n int) {
 	}
 }
 
-// gradients sets the patch of member a, the products of its gradients, and its right-hand sides in the residual of all spots.
+// gradients sets the patch of member a, the products of its gradients, and its right-hand sides from the residual of all spots.
 func (l *Locator) gradients(a, n int) {
 	c, m := &l.cluster, &l.moments
 	s, p := &l.spots[c.members[a]], &c.patches[a]
@@ -207,14 +208,14 @@ func (l *Locator) gradients(a, n int) {
 	l.enter(a, a, n)
 }
 
-// overlap sets the products of two members' gradients.
+// overlap computes the products of two members' gradients.
 func (l *Locator) overlap(a, b, n int) {
 	c := &l.cluster
 	l.lanes.Overlap(&c.blocks, &l.field, &c.patches[a], &c.patches[b])
 	l.enter(a, b, n)
 }
 
-// enter puts the products of two members' gradients into the normal matrix.
+// enter writes the products of two members' gradients into the normal matrix.
 func (l *Locator) enter(a, b, n int) {
 	c, sd := &l.cluster, l.template.sd
 	k, o := l.spots[c.members[a]].a/sd, l.spots[c.members[b]].a/sd
@@ -227,7 +228,7 @@ func (l *Locator) enter(a, b, n int) {
 	}
 }
 
-// cholesky replaces m, n × n, by its lower root. It returns false if m is not positive definite.
+// cholesky replaces m, n × n, by its lower Cholesky factor. It returns false if m is not positive definite.
 func cholesky(m []float64, n int) bool {
 	for j := range n {
 		for i := j; i < n; i++ {
@@ -258,7 +259,7 @@ func backsolve(m, b []float64, n int) {
 	}
 }
 
-// forward solves L x = b in place. b is 0 before its entry first.
+// forward solves L x = b in place. The entries of b before index first are 0.
 func forward(m, b []float64, first int) {
 	n := len(b)
 	for i := first; i < n; i++ {

@@ -10,7 +10,7 @@ import (
 	"driftscope/online/tracks"
 )
 
-// Objects are located and followed in a loop of one's own: four spots that diffuse, on a picture of 96x96 pixels with noise.
+// This example locates and follows objects in its own loop: four diffusing spots in noisy pictures of 96x96 pixels.
 func Example() {
 	const side, frames = 96, 30
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -8,21 +8,21 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// The joint fit.
+// Parameters of the joint fit.
 const (
-	fitRounds   = 3   // of adding spots from the residual, each after a fit of all
-	fitSweeps   = 2   // over all spots, fewer if all rest
-	fitSteps    = 3   // of Gauss-Newton in a sweep
-	gang        = 64  // spots, mostly neighbours, that make their steps before the next gang, so that their pixels stay in the cache
-	mostStep    = 0.5 // px that a spot may move in one step
-	leastBend   = 0.7 // curvature of the likelihood over the curvature of the normal equations: the least that a step assumes
+	fitRounds   = 3   // rounds that add spots from the residual; each round ends with a fit of all spots
+	fitSweeps   = 2   // sweeps over all spots, fewer if all are at rest
+	fitSteps    = 3   // Gauss-Newton steps per sweep
+	gang        = 64  // spots, mostly neighbours, that complete their steps before the next gang starts; their pixels stay in the cache
+	mostStep    = 0.5 // largest move of a spot in one step, px
+	leastBend   = 0.7 // smallest ratio that a step assumes between the curvatures of the likelihood and of the normal equations
 	mostBend    = 4
-	resting     = 0.04 // px below which a spot rests: its next step would be a fraction of this one
-	leastApart  = 0.85 // sds of the template within which two maxima are one spot
-	wakeReach   = 6    // sds of the template, |x| + |y|, within which an added spot moves others again
-	addedMore   = 1.0  // standard deviations more than the threshold that a spot added within reach of another must show
-	patchReach  = 2.9  // sds of the template that a fit sees
-	leastWeight = 1e-3 // px⁻², for a place that the picture hardly determines: the curvature of a prior of 30 px
+	resting     = 0.04 // a spot whose step is shorter, px, is at rest; its next step would be a fraction of this one
+	leastApart  = 0.85 // distance within which two maxima are one spot, sds of the template
+	wakeReach   = 6    // distance |x| + |y| within which spots move again after a spot was added, sds of the template
+	addedMore   = 1.0  // score above the threshold that a spot near another one needs in later rounds
+	patchReach  = 2.9  // radius of the pixels used in a fit, sds of the template
+	leastWeight = 1e-3 // px⁻²: curvature of a prior with an sd of 30 px, for positions that the picture hardly determines
 )
 
 // spot is one spot during the fit.
@@ -31,9 +31,9 @@ type spot struct {
 	score      float64
 	varX, varY float64
 	last       move
-	rests      bool // it did not move in its last step
-	solved     bool // solved with its cluster, and nothing about it changed since
-	whole      bool // it was not longer than the template at the last check, and has not moved since
+	rests      bool // its last step was shorter than resting
+	solved     bool // fitted with its cluster, and unchanged since
+	whole      bool // not longer than the template at the last check, and not moved since
 }
 
 // fit finds the spots and subtracts their light from the residual.
@@ -47,7 +47,7 @@ func (l *Locator) fit() {
 func (l *Locator) search() {
 	for round := range fitRounds {
 		l.filterChanges(l.o.Threshold)
-		if round < 2 { // as it is seen, and without the spots
+		if round < 2 { // once with and once without the spots
 			texture, _ := l.scatter()
 			l.rescale(texture)
 		}
@@ -67,10 +67,10 @@ func (l *Locator) search() {
 	}
 }
 
-// band is the height, in px, of the parts of the picture whose spots are moved in turn, each part's brightest first.
+// band is the height in px of horizontal bands of the picture. New spots are ordered by band, and within a band the brightest come first.
 const band = 16
 
-// addSeeds adds a spot at each maximum of the score, and returns the number added.
+// addSeeds adds a spot at each maximum of the score, and returns the number of spots added.
 func (l *Locator) addSeeds(round int) int {
 	slices.SortFunc(l.seeds, higher)
 	l.place()
@@ -106,7 +106,7 @@ func (l *Locator) addSeeds(round int) int {
 	return len(added)
 }
 
-// wake lets the spots about a place move again.
+// wake lets the spots near a position move again.
 func (l *Locator) wake(x, y float64) {
 	reach := wakeReach * l.template.sd
 	l.grid.Near(x, y, reach, func(k int32) {
@@ -116,7 +116,8 @@ func (l *Locator) wake(x, y float64) {
 	})
 }
 
-// summit returns the offset of the peak of a parabola from a maximum of the filtered residual, px. It passes through neighbours a stride away.
+// summit returns the offset in px from a maximum of the filtered residual to the peak of the parabola through it and its two neighbours. These are `stride`
+// elements away.
 func (l *Locator) summit(at, stride int) float64 {
 	before, top, after := float64(l.filter.Out.Pixels[at-stride]), float64(l.filter.Out.Pixels[at]), float64(l.filter.Out.Pixels[at+stride])
 	bend := before - 2*top + after
@@ -134,7 +135,7 @@ func (l *Locator) patchOf(p *kernel.Patch, x, y float64) {
 	p.FromX, p.FromY = float32(float64(p.X0)-x), float32(float64(p.Y0)-y)
 }
 
-// within returns the pixels between two places along a side of n, none if a place is NaN.
+// within returns the range of pixels between two positions along a side of n px. The range is empty if a position is NaN.
 func within(least, most float64, n int) (from, to int) {
 	if !(most >= 0 && least <= float64(n-1)) {
 		return 0, 0
@@ -142,11 +143,11 @@ func within(least, most float64, n int) (from, to int) {
 	return int(math.Ceil(max(least, 0))), int(min(most, float64(n-1))) + 1
 }
 
-// move holds the last step of a spot: the step from the normal equations, and the step made.
+// move holds the last step of a spot: as computed from the normal equations, and as made.
 type move struct{ askedX, askedY, x, y float64 }
 
-// next returns the step to make for a new step of the normal equations. For a faint spot their curvature is wrong by a factor k, so they overshoot or
-// fall short. The change of their step after the last move gives k, as in the secant rule.
+// next returns the step to make, given the step (x, y) from the normal equations. For a faint spot the equations' curvature is wrong by a factor k, so their
+// steps are too long or too short. next estimates k from the change of these steps after the last move, as in the secant method.
 func (m *move) next(x, y float64) (dx, dy float64) {
 	k := 1.0
 	if square := m.x*m.x + m.y*m.y; square > 0 {
@@ -163,7 +164,7 @@ func (l *Locator) light(s *spot, scale float64) {
 	l.relight(&l.patch, 0, s, scale)
 }
 
-// relight adds a times the template of a patch, whose factors are set, to the residual, and a spot's light times scale.
+// relight adds two things to the residual: the template of the patch `was` times a, and a spot's light times scale. The factors of `was` must be set.
 func (l *Locator) relight(was *kernel.Patch, a float64, s *spot, scale float64) {
 	l.patchOf(&l.lit, s.x, s.y)
 	l.lanes.Move(&l.field, was, float32(a), &l.lit, float32(scale*s.a))
@@ -171,7 +172,7 @@ func (l *Locator) relight(was *kernel.Patch, a float64, s *spot, scale float64) 
 	l.changes.mark(l.lit.Area, l.template.reach)
 }
 
-// settle moves all spots until they rest or have made all their steps.
+// settle moves all spots until they are at rest or have made all their steps.
 func (l *Locator) settle() {
 	for range fitSweeps {
 		for spots := range slices.Chunk(l.spots, gang) {
@@ -184,7 +185,7 @@ func (l *Locator) settle() {
 	}
 }
 
-// step moves every spot that does not rest by one Gauss-Newton step in the residual of the others. It reports whether all rest.
+// step moves every spot that is not at rest by one Gauss-Newton step in the residual of the others. It reports whether all are at rest.
 func (l *Locator) step(spots []spot) bool {
 	all := true
 	p := &l.patch
@@ -203,10 +204,10 @@ func (l *Locator) step(spots []spot) bool {
 	return all
 }
 
-// newton makes one weighted Gauss-Newton step on amplitude and place in the residual of all spots. Weights are 1/var of the picture's pixels. It sets
-// the score and the place's variances, and returns the length of the move.
+// newton makes one weighted Gauss-Newton step on a spot's amplitude and position, using the residual of all spots. The weights are 1/var of the picture's
+// pixels. It sets the score and the position's variances, and returns the length of the move.
 func (l *Locator) newton(s *spot, p *kernel.Patch) float64 {
-	m := &l.moments // of T, T u and T v; (u, v) is the offset from the place in sds
+	m := &l.moments // moments of T, T u and T v; (u, v) is the offset from the position in sds
 	l.lanes.Sum(m, &l.field, p, 2)
 	aa, ax, ay := m.Square[0][0], m.Square[1][0], m.Square[0][1]
 	xx, xy, yy := m.Square[2][0], m.Square[1][1], m.Square[0][2]
@@ -243,7 +244,7 @@ func (l *Locator) newton(s *spot, p *kernel.Patch) float64 {
 	return math.Hypot(dx, dy)
 }
 
-// nearest returns the distance of the nearest spot within 3 sds, else infinity.
+// nearest returns the distance to the nearest spot within 3 sds, or infinity.
 func (l *Locator) nearest(x, y float64) float64 {
 	least := math.Inf(1)
 	l.grid.Near(x, y, 3*l.template.sd, func(k int32) { least = min(least, math.Hypot(l.spots[k].x-x, l.spots[k].y-y)) })

@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// TestChanges: where a residual is filtered again only where it changed, it is as if it were filtered whole, to the last bit: the sums are the same.
+// TestChanges: filtering only the changed parts of a residual gives the same bits as filtering the whole residual.
 func TestChanges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	d := drawn{h: 150, w: 170, sd: 1.4, gain: 1, background: 10}
@@ -29,14 +29,14 @@ func TestChanges(t *testing.T) {
 	l.changes.mark(kernel.Area{X1: d.w, Y1: d.h}, 0)
 	l.filterChanges(3)
 	if !slices.Equal(again, l.filter.Out.Pixels) {
-		t.Error("the parts that were filtered again are not those that changed")
+		t.Error("the parts that were filtered again differ from the parts that changed")
 	}
-	if filtered > len(l.filter.Out.Pixels)*3/4 { // 30 spots that reach 16 x 16 pixels cover a third, and blocks are joined
+	if filtered > len(l.filter.Out.Pixels)*3/4 { // 30 spots of 16 x 16 pixels cover a third, and nearby blocks are joined
 		t.Errorf("%d of %d pixels were filtered in %d parts", filtered, len(l.filter.Out.Pixels), parts)
 	}
 }
 
-// TestNothingIsKept: what is found in a picture does not depend on those before it.
+// TestNothingIsKept: the spots found in a picture do not depend on earlier pictures.
 func TestNothingIsKept(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	d := drawn{h: 128, w: 128, sd: 1.4, gain: 1, background: 10}
@@ -52,12 +52,11 @@ func TestNothingIsKept(t *testing.T) {
 	first := l.Locate(nil, pictures[0])
 	l.Locate(nil, pictures[1])
 	if !slices.Equal(first, l.Locate(nil, pictures[0])) {
-		t.Error("the same picture has other spots after another one")
+		t.Error("the same picture has different spots after another picture")
 	}
 }
 
-// TestIntoBins: every bin has the pixels that sorting by their means puts there, the first of equal ones first, for means of few values and of many, for
-// some far from all others, and for those below zero.
+// TestIntoBins: every bin has the same pixels as after a stable sort by means. The means have few or many different values, outliers and negative values.
 func TestIntoBins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, n := range []int{1, 2, 3, 10, 1001} {
@@ -86,12 +85,12 @@ func TestIntoBins(t *testing.T) {
 	}
 }
 
-// TestPrune: of two spots that stand for one neither is certain; one is taken away, and the other has the light of both, to what the noise of a spot's
-// amplitude is: 4 of its sds. Two that are apart both stay.
+// TestPrune: of two spots on one object, neither has a high score. prune removes one, and the other then has all the light, to within 4 sds of its amplitude.
+// Two spots that are far apart both remain.
 func TestPrune(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, c := range []struct {
-		apart float64 // px, of the objects, and of the spots that are given
+		apart float64 // distance of the objects and of the given spots, px
 		want  int
 	}{{0, 1}, {4, 2}} {
 		d := drawn{h: 64, w: 64, sd: 1.4, gain: 1, background: 10, spots: [][3]float64{{32, 32, 40}}}
@@ -107,7 +106,7 @@ func TestPrune(t *testing.T) {
 		l.cluster.members = append(l.cluster.members[:0], 0, 1)
 		l.solve(true)
 		if c.want == 1 && max(l.spots[0].score, l.spots[1].score) > l.o.Threshold {
-			t.Fatalf("two spots for one are certain: %+v", l.spots)
+			t.Fatalf("two spots on one object have high scores: %+v", l.spots)
 		}
 		l.prune()
 		if len(l.spots) != c.want {
@@ -121,7 +120,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// TestMove: steps that overshoot or fall short by a constant factor are put right by the second one, to rounding.
+// TestMove: if steps are too long or too short by a constant factor, the second step reaches the maximum, up to rounding.
 func TestMove(t *testing.T) {
 	for _, bend := range []float64{leastBend, 1, 2.5, mostBend} {
 		x, y := 0.1, -0.05

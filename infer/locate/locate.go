@@ -1,10 +1,10 @@
 // The picture
 //
-// A picture x of h × w pixels is background, spots and the camera's noise,
+// A picture x of h × w pixels is the sum of background, spots and the camera's noise,
 //
 //	x(p) = b(p) + Σₖ aₖ T(p - placeₖ) + noise,    var noise(p) = read + gain · mean(p)
 //
-// with a Gaussian template T of sd s and height 1. Pictures of dark spots are negated first. Places are px; (0, 0) is the middle of the first pixel.
+// with a Gaussian template T of sd s and height 1. Pictures of dark spots are negated first. Positions are in px; (0, 0) is the centre of the first pixel.
 
 package locate
 
@@ -18,20 +18,20 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Spot is one object that looks like the template.
+// Spot is one object that matches the template.
 type Spot struct {
 	X, Y       float64 // px
-	Amplitude  float64 // height of the middle above the background, grey levels
-	Score      float64 // the amplitude over its standard deviation: N(0, 1) without a spot
-	VarX, VarY float64 // of the place, px²
+	Amplitude  float64 // height at the centre above the background, grey levels
+	Score      float64 // amplitude over its standard deviation: N(0, 1) without a spot
+	VarX, VarY float64 // variances of the position, px²
 }
 
 // Options describe the spots to find.
 type Options struct {
-	SD        float64 // of the template, px
+	SD        float64 // sd of the template, px
 	Dark      bool    // spots are darker than their surroundings
-	Threshold float64 // the least score of a spot
-	Max       int     // spots a frame, fewer of a wide template; more are dropped, lowest score first
+	Threshold float64 // smallest score of a spot
+	Max       int     // largest number of spots per frame, smaller for a wide template; surplus spots are dropped, lowest score first
 }
 
 // The defaults and bounds of Options.
@@ -42,7 +42,8 @@ const (
 	MostMax          = 1 << 16
 )
 
-// mostFitted bounds the pixels of all templates together, and so the time of a picture full of wide spots: 4096 spots of sd 7.8 px, 242 of 32 px.
+// mostFitted bounds the number of pixels in all templates together, and thus the time for a picture full of wide spots. It allows 4096 spots of sd 7.8 px, or
+// 242 of 32 px.
 const mostFitted = 1 << 23
 
 // Locator finds the spots of pictures of one size.
@@ -54,27 +55,27 @@ type Locator struct {
 	filter     *kernel.Filter
 	background *background
 	meter      *noiseMeter
-	noise      Noise     // of the picture, and of its texture
+	noise      Noise     // noise of the picture, including its texture
 	texture    float64   // sd of the filtered picture without spots, in sds of the camera's noise
-	camera     Noise     // of the picture alone
-	negative   []float32 // the picture of dark objects
+	camera     Noise     // noise of the camera without texture
+	negative   []float32 // negative of a picture of dark objects
 	sample     []float32 // scratch
 	changes    *changes
 
-	field      kernel.Field // of the residual after all spots
+	field      kernel.Field // residual after all spots
 	spots      []spot
 	grid       numbers.Grid
-	peaks      []int32 // pixels that are maxima
-	halved     []int32 // spots from the last split
-	longs      []long  // spots that may be two
-	ownLength  float64 // how much longer than the template a single spot may be by its own shape, as a fraction of its amplitude
-	shaped     bool    // ownLength belongs to this picture
+	peaks      []int32 // indices of pixels that are local maxima
+	halved     []int32 // spots split in the last round
+	longs      []long  // spots that may be pairs
+	ownLength  float64 // elongation that a single spot may have from its own shape, as a fraction of its amplitude
+	shaped     bool    // ownLength is set for this picture
 	seeds      []seed
 	cluster    cluster
 	lasts      []int32
 	patch, lit kernel.Patch   // scratch
 	moments    kernel.Moments // scratch
-	left       int            // spots beyond Max in the last picture
+	left       int            // spots dropped beyond Max in the last picture
 }
 
 // seed is a maximum of the matched filter.
@@ -83,10 +84,10 @@ type seed struct {
 	z    float32
 }
 
-// cell and cellSDs are the least side of the cells that hold the spots, in px and sds of the template. A spot seldom searches more than four cells.
+// The grid's cells have sides of at least cell px and cellSDs sds of the template, so a search around a spot seldom needs more than four cells.
 const cell, cellSDs = 8, 6
 
-// New returns a locator of spots in pictures of h × w pixels.
+// New returns a Locator for pictures of h × w pixels.
 func New(h, w int, o Options) (*Locator, error) {
 	if o.Threshold == 0 {
 		o.Threshold = DefaultThreshold
@@ -100,12 +101,12 @@ func New(h, w int, o Options) (*Locator, error) {
 	case !(o.Threshold > 0) || math.IsInf(o.Threshold, 0):
 		return nil, fmt.Errorf("the threshold is %g, expected a positive number of standard deviations", o.Threshold)
 	case o.Max < 1 || o.Max > MostMax:
-		return nil, fmt.Errorf("at most %d spots are wanted, expected 1 to %d", o.Max, MostMax)
+		return nil, fmt.Errorf("the largest number of spots is %d, expected 1 to %d", o.Max, MostMax)
 	}
 	o.Max = min(o.Max, mostFitted/int(4*patchReach*patchReach*o.SD*o.SD))
 	t, lanes := newTemplate(o.SD), kernel.Widest()
 	if least := 2*t.reach + 1; h < least || w < least {
-		return nil, fmt.Errorf("pictures of %dx%d are smaller than a template of %dx%d", w, h, least, least)
+		return nil, fmt.Errorf("the picture of %dx%d pixels is smaller than a template of %dx%d", w, h, least, least)
 	}
 	residual := kernel.NewPicture(h, w)
 	return &Locator{h: h, w: w, o: o, lanes: lanes, template: t, filter: kernel.NewFilter(residual, t.taps), background: newBackground(lanes, h, w, o.SD),
@@ -113,7 +114,7 @@ func New(h, w int, o Options) (*Locator, error) {
 		grid: numbers.NewGrid(float64(w), float64(h), max(cell, cellSDs*o.SD))}, nil
 }
 
-// Locate appends the picture's spots to dst, the highest score first. The picture is read only, and its values are finite.
+// Locate appends the picture's spots to dst, highest score first. It does not change the picture, whose values must be finite.
 func (l *Locator) Locate(dst []Spot, picture []float32) []Spot {
 	l.begin(picture)
 	l.fit()
@@ -122,7 +123,7 @@ func (l *Locator) Locate(dst []Spot, picture []float32) []Spot {
 	return l.give(dst)
 }
 
-// begin measures noise and background of a picture.
+// begin estimates the noise and background of a picture.
 func (l *Locator) begin(picture []float32) {
 	l.camera = l.meter.of(kernel.Picture{Pixels: picture, Width: l.w, Height: l.h})
 	if l.o.Dark {
@@ -137,7 +138,7 @@ func (l *Locator) begin(picture []float32) {
 	l.rescale(1)
 }
 
-// negate returns the negative of the picture, and reverses the noise, which grows with the light.
+// negate returns the negative of the picture. It also reverses the sign of the noise's gain, because noise grows with the light.
 func (l *Locator) negate(picture []float32) []float32 {
 	if l.negative == nil {
 		l.negative = make([]float32, len(picture))
@@ -149,7 +150,7 @@ func (l *Locator) negate(picture []float32) []float32 {
 	return l.negative
 }
 
-// Left returns the number of spots of the last picture that were dropped beyond Max.
+// Left returns the number of spots in the last picture that were dropped because of Max.
 func (l *Locator) Left() int { return l.left }
 
 // Noise returns the noise of the last picture.
@@ -158,10 +159,10 @@ func (l *Locator) Noise() Noise { return l.noise }
 // SD returns the sd of the template.
 func (l *Locator) SD() float64 { return l.template.sd }
 
-// Residual lends the last picture minus background and spots, until the next picture.
+// Residual returns the last picture minus background and spots. The slice is valid until the next picture.
 func (l *Locator) Residual() []float32 { return l.field.Residual.Pixels }
 
-// give appends the spots whose own score is high enough.
+// give appends the spots whose score reaches the threshold.
 func (l *Locator) give(dst []Spot) []Spot {
 	from := len(dst)
 	for i := range l.spots {

@@ -9,13 +9,13 @@ import (
 	"driftscope/ingest/sim/field"
 )
 
-// drawn is a picture of spots on a slope of background under Poisson noise, with an offset and a gain as a camera has them.
+// drawn describes a picture of spots on a sloping background with Poisson noise, and a camera's offset and gain.
 type drawn struct {
 	h, w         int
 	sd           float64
 	offset, gain float64
 	background   float64
-	slope        float64 // of the background over the picture's width
+	slope        float64 // rise of the background over the picture's width
 	spots        [][3]float64
 }
 
@@ -51,8 +51,8 @@ func locator(t testing.TB, h, w int, o Options) *Locator {
 	return l
 }
 
-// TestIsolated: a spot is placed as well as it says, and that is the Cramér-Rao bound: its mean square error over 400 places is within 4 of its own
-// standard errors, 4·√(2/800), of the variance told. So it is for a camera with an offset and a gain.
+// TestIsolated: the reported variance of a spot's position is correct, and equals the Cramér-Rao bound. The mean square error over 400 positions agrees with it
+// to 4 standard errors, 4·√(2/800). This also holds for a camera with an offset and a gain.
 func TestIsolated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestIsolated(t *testing.T) {
 		drawn
 	}{
 		{"wide", drawn{h: 300, w: 300, sd: 3, gain: 1, background: 10}},
-		{"camera", drawn{h: 200, w: 200, sd: 1.4, gain: 2.3, offset: 100, background: 10, slope: 5}}, // one spot is longer than the template by chance
+		{"camera", drawn{h: 200, w: 200, sd: 1.4, gain: 2.3, offset: 100, background: 10, slope: 5}}, // by chance one spot is longer than the template
 		{"photons", drawn{h: 200, w: 200, sd: 1.4, gain: 1, background: 10, slope: 5}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,14 +91,14 @@ func TestIsolated(t *testing.T) {
 				}
 			}
 			if ratio := square / told; math.Abs(ratio-1) > 4*math.Sqrt(1/n) {
-				t.Errorf("the mean square error of %g spots is %.2f of the variance told (sd %.3f px)", n, ratio, math.Sqrt(told/n))
+				t.Errorf("the mean square error of %g spots is %.2f of the reported variance (sd %.3f px)", n, ratio, math.Sqrt(told/n))
 			}
 		})
 	}
 }
 
-// TestPairs: two spots are told apart from 2.2 sds of the template on, in nine of ten pictures, and a single one is never taken for two with scores
-// above 4.
+// TestPairs: two spots at a distance of 2.2 sds of the template are resolved in nine of ten pictures. A single spot is never split into two with scores above
+// 4.
 func TestPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	l := locator(t, 64, 64, Options{SD: 1.4})
@@ -127,12 +127,12 @@ func TestPairs(t *testing.T) {
 		t.Errorf("2.2 sds apart: two spots in %d of 100 pictures, more in %d", two, more)
 	}
 	if two, more := count(0); two+more > 1 {
-		t.Errorf("a single spot is taken for two in %d of 100 pictures", two+more)
+		t.Errorf("a single spot was split in %d of 100 pictures", two+more)
 	}
 }
 
-// TestNothing: in noise alone as many maxima pass the threshold as a Gaussian field has, (1/2s²) (2π)^(-3/2) u exp(-u²/2) a pixel, within a half:
-// the discrete picture has fewer than the field.
+// TestNothing: in pure noise, the number of maxima above the threshold u is the number for a Gaussian field, (1/2s²) (2π)^(-3/2) u exp(-u²/2) per pixel, to
+// within a half. The discrete picture has fewer maxima than the field.
 func TestNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	d := drawn{h: 256, w: 256, sd: 1.4, gain: 1, background: 20}
@@ -152,7 +152,7 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestStrangePictures: pictures that hold no field give no spots, or bounded ones, and never a number that is none.
+// TestStrangePictures: pictures without objects give no spots or few spots inside the picture, and never NaN.
 func TestStrangePictures(t *testing.T) {
 	const side = 64
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -184,7 +184,7 @@ func TestStrangePictures(t *testing.T) {
 	}
 }
 
-// TestWideSpotsAreFewer: a picture full of wide spots gives no more of them than their templates may have pixels, and counts the others.
+// TestWideSpotsAreFewer: in a picture full of wide spots, the bound on the templates' pixels limits the number of spots, and the dropped spots are counted.
 func TestWideSpotsAreFewer(t *testing.T) {
 	l := locator(t, 1024, 1024, Options{SD: 16, Max: MostMax})
 	if l.o.Max != 974 {
@@ -198,22 +198,22 @@ func TestWideSpotsAreFewer(t *testing.T) {
 func TestOptionsRefused(t *testing.T) {
 	for name, o := range map[string]Options{"narrow": {SD: 0.1}, "wide": {SD: 100}, "nan": {SD: math.NaN()}, "threshold": {SD: 1, Threshold: -1}, "max": {SD: 1, Max: -1}} {
 		if _, err := New(100, 100, o); err == nil {
-			t.Errorf("%s: %+v was taken", name, o)
+			t.Errorf("%s: %+v was accepted", name, o)
 		}
 	}
 	if _, err := New(8, 100, Options{SD: 2}); err == nil {
-		t.Error("a picture smaller than the template was taken")
+		t.Error("a picture smaller than the template was accepted")
 	}
 }
 
-// TestWidth: from a guess that is up to twice too wide or too narrow the template's sd is found to 15 %, which costs a score 1 % (2ss₀/(s² + s₀²)), in
-// pictures of spots of any width.
+// TestWidth: from a guess that is wrong by up to a factor of two, Width finds the sd to 15 %, for spots of any width. Such an error reduces a score by 1 %
+// (2ss₀/(s² + s₀²)).
 func TestWidth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, c := range []struct {
 		sd, guess float64
 		spots     int
-	}{{0.9, 0.8, 30}, {1.4, 2.8, 30}, {2.5, 1.6, 30}, {4, 3.2, 30}, {1.4, 0.8, 150}} { // of 150, every fourth has another within 4 sds: the highest maxima are theirs, and wider
+	}{{0.9, 0.8, 30}, {1.4, 2.8, 30}, {2.5, 1.6, 30}, {4, 3.2, 30}, {1.4, 0.8, 150}} { // of 150 spots every fourth has another within 4 sds; these have the highest and widest maxima
 		d := drawn{h: 256, w: 256, sd: c.sd, gain: 1, background: 10}
 		for range c.spots {
 			d.spots = append(d.spots, [3]float64{20 + 216*rng.Float64(), 20 + 216*rng.Float64(), 60})
@@ -223,11 +223,11 @@ func TestWidth(t *testing.T) {
 		}
 	}
 	if got := Width(256, 256, make([]float32, 256*256), 100, true); !(got >= narrowest && got <= Widest(256, 256)) {
-		t.Errorf("of a picture of one level: %g", got)
+		t.Errorf("a picture of one level: %g", got)
 	}
 }
 
-// TestLocateAllocates: nothing, once a picture was located.
+// TestLocateAllocates: after the first picture, Locate allocates nothing.
 func TestLocateAllocates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	d := drawn{h: 128, w: 128, sd: 1.4, gain: 1, background: 10}

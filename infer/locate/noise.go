@@ -7,25 +7,25 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// The noise is estimated from pixels high-passed by the mask (1 -2 1)' (1 -2 1), which removes slopes and almost all of a spot (Immerkær 1996). Pixels
-// are sorted into bins by their local mean. A line through the bins' variances gives read and gain.
+// The noise is estimated after a high-pass by the mask (1 -2 1)' (1 -2 1), which removes slopes and almost all of a spot (Immerkær 1996). Pixels are sorted
+// into bins by their local mean. A line through the bins' variances gives Read and Gain.
 const (
-	noisePixels = 10000  // number of pixels in the sample, about
-	noiseBins   = 12     // of local means, of equal counts
-	maskNorm    = 6      // sd of the high-passed noise over the sd of the noise
-	mad         = 0.6745 // a normal's median absolute deviation, in sds
-	leastNoise  = 1e-12  // variance, for pictures without any noise
+	noisePixels = 10000  // approximate number of pixels in the sample
+	noiseBins   = 12     // bins of local means, with equal counts
+	maskNorm    = 6      // ratio of the sds of the high-passed and the original noise
+	mad         = 0.6745 // median absolute deviation of a normal law, in sds
+	leastNoise  = 1e-12  // variance assumed for pictures without noise
 )
 
-// Noise is the noise of a camera: a pixel of a given mean has the variance Read + Gain · mean.
+// Noise is the noise of a camera: a pixel with a given mean has the variance Read + Gain · mean.
 type Noise struct {
 	Read, Gain float64
 }
 
-// At returns the variance at a mean.
+// At returns the variance of a pixel with the given mean.
 func (n Noise) At(mean float64) float64 { return max(n.Read+n.Gain*mean, n.Floor()) }
 
-// Floor returns the least credible variance.
+// Floor returns the smallest credible variance.
 func (n Noise) Floor() float64 { return max(leastNoise, 1e-3*math.Abs(n.Read)) }
 
 // noiseMeter estimates the noise of a camera from single pictures.
@@ -44,7 +44,7 @@ func (m *noiseMeter) of(picture kernel.Picture) Noise {
 	return m.line(m.step())
 }
 
-// step returns the spacing of the picture's grey levels: the least difference after the mask, 0 if there is none.
+// step returns the spacing of the picture's grey levels, taken as the smallest non-zero value after the mask, or 0 if all are 0.
 func (m *noiseMeter) step() float64 {
 	least := uint32(math.MaxUint32)
 	for _, p := range m.pixels {
@@ -53,8 +53,8 @@ func (m *noiseMeter) step() float64 {
 	return float64(math.Float32frombits(least + 1))
 }
 
-// scatterOf returns the sd of numbers from their absolute values v, by the median. If more than half are equal, as in pictures with few levels, it
-// uses the mean. It reorders v.
+// scatterOf estimates the sd of numbers from the median of their absolute values v. If the median is 0, as in pictures with few levels, it uses the mean. It
+// reorders v.
 func scatterOf(lanes kernel.Lanes, v []float32) float64 {
 	if m := lanes.Nth(v, len(v)/2); m > 0 {
 		return float64(m) / mad
@@ -66,8 +66,8 @@ func scatterOf(lanes kernel.Lanes, v []float32) float64 {
 	return sum / float64(len(v)) * math.Sqrt(math.Pi/2)
 }
 
-// line fits the bins' variances over their means by least squares. Each weight is the inverse square of the variance, because the error of a variance
-// is proportional to it. A gain below zero becomes 0. step is the spacing of the grey levels, 0 if they are continuous.
+// line fits a line to the bins' variances as a function of their means, by least squares. Each weight is the inverse square of the variance, because the error
+// of a variance is proportional to it. A negative gain becomes 0. step is the spacing of the grey levels, 0 if they are continuous.
 func (m *noiseMeter) line(step float64) Noise {
 	var sw, sx, sy, sxx, sxy float64
 	least := max(leastNoise, step*step/12) // the variance of rounding

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// digit is the number of bits per pass of intoBins.
+// digit is the number of bits that intoBins sorts by per pass.
 const digit = 12
 
-// intoBins orders the pixels from one index to before another by their means, only as far as the bins need. It sorts by the leading bits that differ,
-// and sorts equal ones again only if a bin's bound lies among them.
+// intoBins sorts the pixels with indices [from, to) by their means, but only as far as the bins need. It sorts by the leading bits that differ. Pixels with
+// equal leading bits are sorted further only if a bin's bound lies among them.
 func (m *noiseMeter) intoBins(from, to int) {
 	pixels := m.pixels[from:to]
 	least, greatest := uint32(math.MaxUint32), uint32(0)
@@ -53,7 +53,7 @@ func (m *noiseMeter) intoBins(from, to int) {
 	}
 }
 
-// ordered returns an integer that grows with v.
+// ordered maps v to an integer so that the order stays the same.
 func ordered(v float32) uint32 {
 	b := math.Float32bits(v)
 	return b ^ (uint32(int32(b)>>31) | 1<<31)

@@ -15,13 +15,13 @@ import (
 	"driftscope/ingest/sim/field"
 )
 
-// with makes a locator run with other lanes.
+// with sets the lanes of a locator.
 func with(l *Locator, k kernel.Lanes) *Locator {
 	l.lanes, l.background.lanes, l.meter.lanes = k, k, k
 	return l
 }
 
-// simulated is a frame of 100 objects in 256x256.
+// simulated returns a frame of 100 objects in 256x256 pixels.
 func simulated(t *testing.T, scenario field.Scenario, snr float64) []float32 {
 	t.Helper()
 	f, err := field.New(field.Options{Scenario: scenario, Density: 100, SNR: snr, Width: 256, Height: 256, Frames: 4, Seed: 1})
@@ -36,8 +36,8 @@ func simulated(t *testing.T, scenario field.Scenario, snr float64) []float32 {
 	return p
 }
 
-// TestPlaces: all places are those that were recorded before the kernels were written, with any lanes and in Go; all lanes give the same bits. A sum's order
-// moves a place by some 1e-7 px, and ten times as much where a spot is faint and beside another: 99 of 100 are within 1e-6 px, all within 1e-5.
+// TestPlaces: with any lanes and in Go, all positions equal those recorded before the kernels were written, and all lanes give the same bits. The order of
+// summation moves a position by about 1e-7 px, or ten times more for a faint spot beside another. So 99 of 100 are within 1e-6 px, and all within 1e-5 px.
 func TestPlaces(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "places.txt"))
 	if err != nil {
@@ -60,7 +60,7 @@ func TestPlaces(t *testing.T) {
 		name := fmt.Sprintf("%s %g", c.scenario, c.snr)
 		want, picture := recorded[name], simulated(t, c.scenario, c.snr)
 		if len(want) < 90 {
-			t.Fatalf("%s: %d places were recorded, expected some 100", name, len(want))
+			t.Fatalf("%s: %d positions were recorded, expected about 100", name, len(want))
 		}
 		first := locator(t, 256, 256, Options{SD: 1.4}).Locate(nil, picture)
 		for _, k := range []kernel.Lanes{0, 4, 8, 16} {
@@ -69,7 +69,7 @@ func TestPlaces(t *testing.T) {
 			}
 			got := with(locator(t, 256, 256, Options{SD: 1.4}), k).Locate(nil, picture)
 			if k > 0 && !slices.Equal(got, first) {
-				t.Errorf("%s: %d lanes give other spots than %d", name, k, kernel.Widest())
+				t.Errorf("%s: %d lanes give different spots than %d", name, k, kernel.Widest())
 			}
 			if len(got) != len(want) {
 				t.Errorf("%s: %d lanes find %d spots, %d were recorded", name, k, len(got), len(want))
@@ -86,14 +86,14 @@ func TestPlaces(t *testing.T) {
 				}
 			}
 			if 100*far > len(got) {
-				t.Errorf("%s, %d lanes: %d of %d places are further than 1e-6 px from those that were recorded", name, k, far, len(got))
+				t.Errorf("%s, %d lanes: %d of %d positions are further than 1e-6 px from the recorded ones", name, k, far, len(got))
 			}
 		}
 	}
 }
 
-// TestExtremes: pixels that are huge or tiny do not end the program, and leave every place inside the picture. Where sums do not overflow, the spot far from
-// them is found, to half a pixel.
+// TestExtremes: huge or tiny pixels do not crash the program, and every position stays inside the picture. If sums do not overflow, the spot far from these
+// pixels is found to half a pixel.
 func TestExtremes(t *testing.T) {
 	const side = 96
 	rng := rand.New(rand.NewPCG(13, 14))
@@ -112,13 +112,13 @@ func TestExtremes(t *testing.T) {
 				found = found || math.Hypot(s.X-70, s.Y-70) < 0.5
 			}
 			if !found && math.Abs(v) < 1e20 {
-				t.Errorf("%g, %d lanes: the spot far from it is not found", v, k)
+				t.Errorf("%g, %d lanes: the spot far from the pixel is not found", v, k)
 			}
 		}
 	}
 }
 
-// TestOverflow: where what a spot has to explain is more than float32 holds, alone or beside another one, its place stays a number.
+// TestOverflow: if a spot's light exceeds the range of float32, for a single spot or beside another, its position stays finite.
 func TestOverflow(t *testing.T) {
 	l := locator(t, 32, 32, Options{SD: 1.4})
 	picture := make([]float32, 32*32)

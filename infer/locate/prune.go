@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// prune removes redundant spots next to others that share their light (backward elimination). From a cluster that hides a spot it removes the least
-// certain member, if its score is below the threshold or another's own shape explains it. Then it solves for the others again. Two spots on one object
-// both score close to 0, so neither would be found. One of them alone has all the light.
+// prune removes redundant spots whose light overlaps with others (backward elimination). If a cluster hides a spot, prune removes the member with the lowest
+// score, provided that this score is below the threshold or the shape of a stronger member explains the spot. It then fits the other members again. Two spots
+// on one object both score close to 0, so neither would be found; after the removal, the remaining spot has all the light.
 func (l *Locator) prune() {
 	c := &l.cluster
 	l.link()
@@ -40,7 +40,7 @@ func (l *Locator) prune() {
 	}
 }
 
-// uncalled returns the redundant member with the lowest score, or -1.
+// uncalled returns the index of the redundant member with the lowest score, or -1.
 func (l *Locator) uncalled() int {
 	at, least := -1, math.Inf(1)
 	for i, k := range l.cluster.members {
@@ -52,8 +52,8 @@ func (l *Locator) uncalled() int {
 	return at
 }
 
-// belongs reports whether a spot may be part of the shape of a stronger member of its cluster. A spot with the share f of the light of both, d sds
-// away, makes both together longer than the template by f (1 - f) d²/2. For two halves this is δ²/2.
+// belongs reports whether a spot may be part of the shape of a stronger member of its cluster. A spot d sds away, with the share f of their common light, makes
+// the two together longer than the template by f (1 - f) d²/2. For two halves this is δ²/2.
 func (l *Locator) belongs(s *spot) bool {
 	if l.ownLength == 0 {
 		return false
@@ -69,8 +69,8 @@ func (l *Locator) belongs(s *spot) bool {
 	return false
 }
 
-// loses reports whether a cluster hides a spot: a member scores below the threshold, but its light alone would exceed the threshold by the margin for a
-// spot within reach of another. Maxima of the noise that share light are all redundant.
+// loses reports whether a cluster hides a spot. Then a member scores below the threshold, although without its neighbours it would exceed the threshold by
+// addedMore, the margin for a spot near another one. If all members are maxima of the noise, nothing is hidden.
 func (l *Locator) loses() bool {
 	for _, k := range l.cluster.members {
 		s := &l.spots[k]

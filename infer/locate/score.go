@@ -8,21 +8,22 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// block is the side of the squares that are scored again or skipped, px.
+// block is the side in px of the squares that are marked as changed and filtered again.
 const block = 4
 
-// joined is the largest gap of unchanged blocks that is scored again with its neighbours: filtering an extra end of a stretch costs as much.
+// joined is the largest gap, in unchanged blocks, that is filtered together with its neighbours. Filtering the gap costs no more than the extra ends of two
+// separate stretches.
 const joined = 8
 
-// stretch is the longest part of a row that is filtered at once, px. With the rows of its filter it stays in the nearest cache.
+// stretch is the longest part of a row that is filtered at once, px. All rows that its filter reads fit into the first-level cache.
 const stretch = 512
 
-// changes marks the scores of a picture of h × w that no longer match the residual.
+// changes marks the parts of a picture of h × w whose scores no longer match the residual.
 type changes struct {
 	h, w        int
-	rows, words int           // of blocks; words per row
+	rows, words int           // rows of blocks; 64-bit words per row
 	stale       []uint64      // rows × words: one bit per block
-	areas       []kernel.Area // the last filtered
+	areas       []kernel.Area // areas to filter
 }
 
 func newChanges(h, w int) *changes {
@@ -31,7 +32,7 @@ func newChanges(h, w int) *changes {
 	return c
 }
 
-// mark marks a changed area. Scores within reach change too.
+// mark marks a changed area and everything within reach of it, because the scores change there too.
 func (c *changes) mark(a kernel.Area, reach int) {
 	if a.Empty() {
 		return
@@ -50,7 +51,7 @@ func (c *changes) mark(a kernel.Area, reach int) {
 func (c *changes) take() {
 	c.areas = c.areas[:0]
 	for r := range c.rows {
-		from, to := -1, -joined // of the present piece
+		from, to := -1, -joined // blocks of the current piece
 		for k, ones := range c.stale[r*c.words : (r+1)*c.words] {
 			c.stale[r*c.words+k] = 0
 			for ones != 0 {
@@ -77,20 +78,20 @@ func (c *changes) add(r, from, to int) {
 	}
 }
 
-// filterChanges filters the residual again in changed areas, and lists the maxima there that may score least or more.
+// filterChanges filters the residual again in changed areas. It then lists the maxima whose score may reach least.
 func (l *Locator) filterChanges(least float64) {
 	l.changes.take()
-	low := l.lowest(least, l.camera) // a texture raises it
+	low := l.lowest(least, l.camera) // a texture would raise it
 	l.peaks = l.lanes.Sweep(l.filter, l.changes.areas, low)
 }
 
-// lowest returns the least filtered residual that can score least anywhere under a noise.
+// lowest returns the smallest filtered residual whose score can reach least anywhere in the picture, for a given noise.
 func (l *Locator) lowest(least float64, noise Noise) float32 {
 	return float32(0.999 * least * math.Sqrt(l.template.norm*noise.At(l.background.lowest())))
 }
 
-// score makes a seed of each maximum that scores least or more. The score is (T * r)/√(var Σ T²), by the noise of the background. The noise varies so
-// little over a template that the maxima of T * r serve as the maxima of the score.
+// score turns each maximum with a score of at least `least` into a seed. The score is (T * r)/√(var Σ T²), with the variance at the background's level. The
+// variance changes little over a template, so the maxima of T * r serve as the maxima of the score.
 func (l *Locator) score(least float64) {
 	low := l.lowest(least, l.noise)
 	l.seeds = l.seeds[:0]
@@ -106,7 +107,7 @@ func (l *Locator) score(least float64) {
 	}
 }
 
-// higher orders seeds, the highest first, and seeds of equal height by place.
+// higher orders seeds by score, the highest first, and seeds of equal score by position.
 func higher(a, b seed) int {
 	if a.z != b.z {
 		return cmp.Compare(b.z, a.z)

@@ -12,9 +12,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestShapeScatter: the spots' own shape is told from pairs. Lengths of single spots scatter as Rayleigh's law says, those of pairs are anything. Of 400
-// spots τ is known to a twentieth, and the grid that is searched has steps of 1.3: 30 % are twice both. A scatter that is found where there is none is
-// below half of what the picture tells a spot by, and makes a split ask for an eighth more.
+// TestShapeScatter: the spots' own shapes are distinguished from pairs. Elongations of single spots follow Rayleigh's law, elongations of pairs are arbitrary.
+// 400 spots determine τ to a twentieth, and the searched grid has steps of 1.3, so 30 % is twice the two errors. If the true τ is 0, the estimate is below half
+// of the noise of a spot's elongation, and raises the threshold for a split by an eighth.
 func TestShapeScatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	for _, c := range []struct {
@@ -46,12 +46,12 @@ func TestShapeScatter(t *testing.T) {
 	if got := shapeScatter(nil); got != 0 {
 		t.Errorf("without a spot τ is %g", got)
 	}
-	if few, many := reachOf(5), reachOf(1e6); few < 6 || math.Abs(many-splitSDs) > 1e-3 { // (e^1.6 - 1)·10 = 39.5, and its root 6.3
+	if few, many := reachOf(5), reachOf(1e6); few < 6 || math.Abs(many-splitSDs) > 1e-3 { // (e^1.6 - 1)·10 = 39.5, whose root is 6.3
 		t.Errorf("of five spots a length reaches %g τ, of a million %g", few, many)
 	}
 }
 
-// TestLongBeads: beads that are longer than the template, each along its own way, and bright enough to show it, are one spot each; a pair among them is two.
+// TestLongBeads: bright beads that are longer than the template, each in its own direction, are one spot each. A pair among them is two spots.
 func TestLongBeads(t *testing.T) {
 	const side, beads = 300, 9
 	rng := rand.New(rand.NewPCG(2, 8))
@@ -86,12 +86,12 @@ func TestLongBeads(t *testing.T) {
 	}
 }
 
-// TestBrightField: each of the five beads of a recording is one spot in every frame, also the one that has a glint, and nothing else stands out.
+// TestBrightField: each of the five beads in a recording is one spot in every frame, including the bead with a glint. No other spot has a high score.
 func TestBrightField(t *testing.T) {
 	suite.Calculation(t)
 	data := os.Getenv("DRIFTSCOPE_DATA")
 	if data == "" {
-		t.Skip("DRIFTSCOPE_DATA is not set: the recording of beads in a bright field is not read")
+		t.Skip("DRIFTSCOPE_DATA is not set: the test needs the recording of beads in a bright field")
 	}
 	names, err := filepath.Glob(filepath.Join(data, "trackpy-brightfield", "*.png"))
 	if err != nil || len(names) != 50 {

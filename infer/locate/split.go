@@ -2,21 +2,21 @@ package locate
 
 import "math"
 
-// Two spots nearer than 2.4 sds have one maximum, and the residual of one fitted spot has no clear maximum. But that spot is longer than the template.
-// To second order in half their distance δ along u, two halves of a spot of amplitude a differ from it by
+// Two spots closer than 2.4 sds have one common maximum, and after the fit of one spot the residual has no clear maximum. But the fitted spot is longer than
+// the template. Let two halves of a spot of amplitude a lie at a distance of ±δ along u. To second order in δ, they differ from the whole spot by
 //
 //	(a δ²/2) u' H u        H the template's second derivatives
 //
-// so K, fitted to the residual as Σ Kᵢⱼ Hᵢⱼ beside changes of amplitude and place, is (a δ²/2) u u': its eigenvalues differ. A spot that is out of
-// focus is wider all round. Its eigenvalues are equal, so it stays whole.
+// so if Σ Kᵢⱼ Hᵢⱼ is fitted to the residual together with changes of amplitude and position, K is (a δ²/2) u u', whose eigenvalues differ. A spot out of focus
+// is wider in all directions. Its eigenvalues are equal, so it is not split.
 const (
-	splitScore = 6.0 // least score of a spot to test: half of a weaker one is hardly a spot
-	splitSDs   = 4.0 // standard deviations of the eigenvalues' difference from which a spot is split
-	leastSplit = 0.6 // sds of the template: the initial half distance
+	splitScore = 6.0 // smallest score of a spot to test; half of a weaker spot would hardly be a spot
+	splitSDs   = 4.0 // a spot is split if its eigenvalues differ by more than this, in standard deviations of the difference
+	leastSplit = 0.6 // bounds of the initial half distance, sds of the template
 	mostSplit  = 1.4
 )
 
-// split splits the spots that are longer than the template, and returns the number split.
+// split splits the spots that are longer than the template, and returns their number.
 func (l *Locator) split() int {
 	l.halved = l.halved[:0]
 	l.measure()
@@ -46,8 +46,8 @@ func (l *Locator) split() int {
 	return len(l.halved)
 }
 
-// mend joins a recent split again if the joint fit is uncertain of either half. Two spots that almost coincide score close to 0, so neither would be
-// found.
+// mend joins the halves of a recent split again if the joint fit gives either half a score below the threshold. Two spots that almost coincide score close to
+// 0, so neither would be found.
 func (l *Locator) mend() {
 	first := len(l.spots) - len(l.halved)
 	for k := len(l.halved) - 1; k >= 0; k-- {
@@ -73,13 +73,13 @@ func (l *Locator) mend() {
 	}
 }
 
-// powers are the exponents of u and v in T, ∂T/∂place and H. Combinations of the products T uᵖ vᵠ fit the residual as well as T, ∂T/∂place and H
-// themselves: H's entries are T (u² - 1), T (v² - 1) and T u v.
+// powers are the exponents of u and v in T, in its derivatives by position, and in H. The products T uᵖ vᵠ span the same functions as T, its derivatives and H,
+// because H's entries are T (u² - 1), T (v² - 1) and T u v.
 var powers = [orders][2]int{{0, 0}, {1, 0}, {0, 1}, {2, 0}, {0, 2}, {1, 1}}
 
 const orders = 6
 
-// secondOrder solves the normal equations of T uᵖ vᵠ, fitted to the residual of all spots about one.
+// secondOrder returns the normal equations for the fit of the products T uᵖ vᵠ to the residual of all spots, around one spot.
 func (l *Locator) secondOrder(s *spot) (gram [orders * orders]float64, right [orders]float64) {
 	l.patchOf(&l.patch, s.x, s.y)
 	m := &l.moments
@@ -94,7 +94,7 @@ func (l *Locator) secondOrder(s *spot) (gram [orders * orders]float64, right [or
 	return gram, right
 }
 
-// measure lists the lengths of the strong spots that moved since the last check.
+// measure lists the elongations of the strong spots that have moved since the last check.
 func (l *Locator) measure() {
 	l.longs = l.longs[:0]
 	for i := range l.spots {
@@ -112,7 +112,7 @@ func (l *Locator) measure() {
 	}
 }
 
-// elongation returns how much longer than the template a spot is, or false if it is not longer.
+// elongation returns the elongation of a spot over the template, or false if the spot is not longer.
 func (l *Locator) elongation(s *spot) (g long, ok bool) {
 	gram, right := l.secondOrder(s)
 	root, k := gram, right
@@ -120,13 +120,13 @@ func (l *Locator) elongation(s *spot) (g long, ok bool) {
 		return g, false
 	}
 	backsolve(root[:], k[:], orders)
-	// the eigenvalues' difference is 2 √(((Kxx-Kyy)/2)² + Kxy²), along half the angle with that tangent
+	// the difference of the eigenvalues is 2 √(((Kxx-Kyy)/2)² + Kxy²); the tangent of twice the angle of the long axis is 2 Kxy/(Kxx-Kyy)
 	c, b := (k[3]-k[4])/2, k[5]/2
 	difference := 2 * math.Hypot(c, b)
 	if !(difference > 0) {
 		return g, false
 	}
-	cos, sin := 2*c/difference, 2*b/difference        // of twice the angle
+	cos, sin := 2*c/difference, 2*b/difference        // cosine and sine of twice the angle
 	along := [orders]float64{3: cos, 4: -cos, 5: sin} // ∂difference/∂k
 	forward(root[:], along[:], 3)
 	variance := 0.0 // along' (L L')⁻¹ along

@@ -2,15 +2,15 @@ package locate
 
 import "math"
 
-// template is one axis of the template: exp(-k²/2s²) for k from -reach to reach.
+// template is the profile of the template along one axis: exp(-k²/2s²) for k from -reach to reach.
 type template struct {
 	sd    float64
 	reach int
-	taps  []float32 // reach + 1, from the middle on
+	taps  []float32 // reach + 1 values, from the centre outwards
 	norm  float64   // Σ T² over the picture
 }
 
-// templateReach is the reach of the filter in sds of the template. A shorter one would cut at a high edge, and make maxima of its own.
+// templateReach is the radius of the filter in sds of the template. A shorter filter would end with a high edge, which causes false maxima.
 const templateReach = 3
 
 func newTemplate(sd float64) *template {

@@ -4,25 +4,26 @@ import (
 	"math"
 )
 
-// A real picture has more than spots and the camera's noise: out-of-focus light, grain and compression leave a texture in the filtered picture. Against
-// the camera's noise alone, any texture would look like spots. If the filtered picture scatters more than the camera explains, its scatter is the noise:
+// Besides spots and the camera's noise, a real picture has a texture from out-of-focus light, grain and compression. Compared with the camera's noise alone,
+// any texture would look like spots. If the filtered picture scatters more than the camera's noise explains, the whole scatter counts as noise:
 //
 //	z ~ N(0, κ²) without spots
 //
-// κ follows from two low quantiles of z, which bright spots hardly move. Schwarz's criterion chooses between κ = 1 and free κ.
+// κ is estimated from two low quantiles of z, which bright spots hardly change. Schwarz's criterion chooses between κ = 1 and a free κ.
 const (
-	scatterRows = 32               // rows of the sample
-	apart       = 4                // px between values of a row in the sample: nearer ones are almost equal
-	low, lower  = 0.30, 0.10       // of the sample
-	quantiles   = 0.75714          // between them, of a normal law, in sds
-	lowSDs      = 0.52440          // distance of a normal law's quantile low from its middle, in sds
+	scatterRows = 32               // rows in the sample
+	apart       = 4                // distance between sampled values in a row, px; closer values are almost equal
+	low, lower  = 0.30, 0.10       // quantiles of the sample
+	quantiles   = 0.75714          // distance between these quantiles of a normal law, sds
+	lowSDs      = 0.52440          // distance between the quantile low and the centre of a normal law, sds
 	perRoot     = 1.5              // standard error of κ, times the root of the number of independent values
-	evidence    = 2.83             // standard errors from which κ differs from 1: √(ln n), of some 3,000 values
-	mostScatter = 1e9              // of a picture without any noise
+	evidence    = 2.83             // standard errors by which κ must exceed 1: √(ln n) for about 3,000 values
+	mostScatter = 1e9              // bound on κ, for a picture without noise
 	spread      = 2 * 1.7724538509 // correlation length of the filtered noise along a row, in sds of the template: 2√π
 )
 
-// scatter returns κ of the filtered residual, and the middle of z in units of κ. A wide template adds up an error of the background, so it is not 0.
+// scatter returns κ of the filtered residual, and the centre of z in units of κ. The centre is not 0, because a wide template sums up an error of the
+// background.
 func (l *Locator) scatter() (k, middle float64) {
 	l.sample = l.sample[:0]
 	rows := min(scatterRows, l.h)
@@ -45,7 +46,7 @@ func (l *Locator) scatter() (k, middle float64) {
 	return k, middle / k
 }
 
-// rescale counts the texture as part of the noise, also for spots fitted before.
+// rescale sets the noise to the camera's noise times texture², and rescales the scores and variances of spots that were fitted before.
 func (l *Locator) rescale(texture float64) {
 	was := l.texture
 	l.texture = texture

@@ -8,7 +8,8 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// textured is a picture of white noise smoothed by sd px to an sd of depth, on white noise of sd 1, with spots of the template s.
+// textured returns a picture with three parts: white noise smoothed by sd px and scaled to an sd of depth, white noise of sd 1, and spots with a template of sd
+// s.
 func textured(rng *rand.Rand, side int, sd, depth, s float64, spots [][3]float64) []float32 {
 	white := kernel.NewPicture(side, side)
 	for i := range white.Pixels {
@@ -30,8 +31,8 @@ func textured(rng *rand.Rand, side int, sd, depth, s float64, spots [][3]float64
 	return picture
 }
 
-// TestTexture: a smooth texture of three times the camera's noise is noise too: hardly anything of it is a spot, where the camera's noise alone would have
-// hundreds; and spots that stand out of it are found. Without a texture the scatter is that of the noise, exactly, also where spots cover a tenth of the picture.
+// TestTexture: a smooth texture of three times the camera's noise counts as noise. It gives hardly any spots, instead of hundreds relative to the camera's
+// noise alone, and spots stronger than the texture are found. Without a texture the scatter is exactly 1, also if spots cover a tenth of the picture.
 func TestTexture(t *testing.T) {
 	const side, s = 256, 1.5
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -47,8 +48,8 @@ func TestTexture(t *testing.T) {
 		depth  float64
 		spots  [][3]float64
 		noise  bool // the scatter is 1
-		strong int  // spots of a score of 5 at least
-		over   int  // by how many more there may be
+		strong int  // expected spots with a score of at least 5
+		over   int  // tolerance: more spots than strong
 	}{
 		{"noise", 0, nil, true, 0, 0},
 		{"texture", 3, nil, false, 0, 2},
@@ -75,7 +76,7 @@ func TestTexture(t *testing.T) {
 	}
 }
 
-// TestFewLevels: a picture of two levels, most of it of one, has the noise of rounding at least, and no spots.
+// TestFewLevels: a picture of two levels, most of it at one level, has at least the noise of rounding, and no spots.
 func TestFewLevels(t *testing.T) {
 	const side = 128
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -95,7 +96,7 @@ func TestFewLevels(t *testing.T) {
 	}
 	for _, s := range found {
 		if s.Score > 6 {
-			t.Errorf("a spot in a picture of chance: %+v", s)
+			t.Errorf("a spot in a random picture: %+v", s)
 		}
 	}
 }

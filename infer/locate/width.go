@@ -7,20 +7,21 @@ import (
 	"driftscope/infer/locate/kernel"
 )
 
-// Widths are compared in steps, between bounds.
+// Parameters of the search for the width.
 const (
-	narrowest  = 0.7 // px. A narrower spot is a single pixel, and noise reaches high there: of 260,000 Poisson counts, 20 exceed 5 sds
+	narrowest  = 0.7 // px. A narrower spot would be a single pixel, where noise has high values: of 260,000 Poisson counts, 20 exceed 5 sds
 	widthStep  = 1.2
-	widthScore = 5.0 // least height of a maximum: noise alone reaches about 4 in a picture of a million pixels
+	widthScore = 5.0 // smallest score of a maximum; pure noise reaches about 4 in a picture of a million pixels
 )
 
-// Widest returns the sd of the widest template for pictures of h × w.
+// Widest returns the sd in px of the widest template for pictures of h × w.
 func Widest(h, w int) float64 { return min(MostSD, float64(min(h, w))/12) }
 
-// Width returns the width of a picture's spots, to a fraction of a step, by the parabola through the best width and its neighbours. It climbs from a
-// first guess to the template that explains the picture best. Background and spots at the maxima of z then leave the smallest Σ r²/var - Σ z², twice
-// the logarithm of a likelihood. It subtracts the spots one after the other, the highest first (matching pursuit), down to the reach of noise and
-// texture. A filter of another width than the spot's scores less, by 2 s s₀/(s² + s₀²). A wide filter has higher maxima if spots overlap, but fewer.
+// Width returns the sd of a picture's spots, px. It tries widths on a geometric ladder, from a first guess towards the template that explains the picture best,
+// and interpolates with a parabola through the best width and its neighbours. The best template leaves the smallest Σ r²/var - Σ z², which is minus twice a
+// log-likelihood, after background and spots at the maxima of z were subtracted. The spots are subtracted one by one, the highest first (matching pursuit),
+// down to the level of noise and texture. A filter whose width s differs from the spot's width s₀ scores less, by the factor 2 s s₀/(s² + s₀²). If spots
+// overlap, a wide filter has higher but fewer maxima.
 func Width(h, w int, picture []float32, guess float64, dark bool) float64 {
 	try := func(sd float64) float64 {
 		l, err := New(h, w, Options{SD: sd, Dark: dark})
@@ -30,7 +31,7 @@ func Width(h, w int, picture []float32, guess float64, dark bool) float64 {
 		return l.explain(picture)
 	}
 	rungs := math.Log(min(max(guess, narrowest), Widest(h, w))/narrowest) / math.Log(widthStep)
-	sd := narrowest * math.Pow(widthStep, math.Floor(rungs+0.5)) // on one ladder, for any first guess
+	sd := narrowest * math.Pow(widthStep, math.Floor(rungs+0.5)) // the same ladder of widths for any first guess
 	before, least, after := try(sd/widthStep), try(sd), try(sd*widthStep)
 	for min(before, after) < least {
 		if before < after {
@@ -47,7 +48,7 @@ func Width(h, w int, picture []float32, guess float64, dark bool) float64 {
 	return sd
 }
 
-// explain returns the residual of background and spots, in the camera's noise.
+// explain returns Σ r²/var after the subtraction of background and spots, with the variance of the camera's noise.
 func (l *Locator) explain(picture []float32) (left float64) {
 	l.begin(picture)
 	for y := range l.h {
@@ -69,7 +70,7 @@ func (l *Locator) explain(picture []float32) (left float64) {
 	return left
 }
 
-// pursue subtracts a spot at a maximum from the residual, and returns the fall of Σ r²/var. The light of stronger spots is already gone.
+// pursue subtracts a spot at a maximum from the residual, and returns the decrease of Σ r²/var. Stronger spots must already be subtracted.
 func (l *Locator) pursue(s seed) float64 {
 	p := &l.patch
 	l.patchOf(p, float64(s.x), float64(s.y))

@@ -14,17 +14,17 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// dynamicBackground is a changing background behind a single sprite: a model learnt from the clip without the sprite.
+// dynamicBackground is a changing background behind a single sprite, as a model learnt from the clip without the sprite.
 type dynamicBackground struct {
 	occluder *sprites.Occluder
 	model    *network.Model
 	gauge    *gauge.Map
-	z        []float32 // frames × the model's latents, in its gauge
+	z        []float32 // frames × latents of the model, in its gauge
 }
 
-// locateOne searches for one object. The residual, if any, has one of two causes: the object itself changes, or it occludes a part of a
-// changing background. locateOne chooses the explanation with the smaller residual at the same number of latents. Further latents are padding. It
-// returns nil if neither the object nor both together explain the motion.
+// locateOne searches for one object. A residual can have two causes: the object itself changes, or it occludes part of a changing background. locateOne chooses
+// the explanation with the smaller residual at the same number of latents. Further latents are padding. It returns nil if the object does not explain the
+// motion, alone or together with the background.
 func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	t := j.locateSprites(ctx, 1, c.Seed, numeric.LeastLayer)
 	if t != nil && c.Latent > 2 && t.sprites.Area() > numeric.Majority { // case locate.overBackground: a sprite over a brighter picture that changes as a whole
@@ -33,8 +33,8 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 	if t == nil {
 		return nil, nil
 	}
-	lowSNR := t.sprites.LowSNR > 0 // then the residual is noise, and the amount of motion is unknown
-	// Of five balls in a picture, removing one leaves 0.7 to 0.8 of the light of another.
+	lowSNR := t.sprites.LowSNR > 0 // if so, the residual is noise, and the amount of motion is unknown
+	// In a picture of five balls, the removal of one ball leaves 0.7 to 0.8 of another ball's light.
 	if !lowSNR && t.sprites.Duplicated(j.clip, video.FramesOf(j.held), t.places) > numeric.Majority {
 		return nil, nil
 	}
@@ -54,19 +54,20 @@ func (j *job) locateOne(ctx context.Context, c Config) (*tracked, error) {
 		}
 		full.close()
 	}
-	if least := min(j.minExplained(), numeric.Majority); t.explained < least { // there is no other that it might be
+	if least := min(j.minExplained(), numeric.Majority); t.explained < least { // with this share, no other object can be confused with it
 		return nil, nil
 	}
 	t.pad(c.Latent)
 	return t, nil
 }
 
-// ownChange reports whether the residual of a rigid sprite is its own change rather than a change of its background, with latents latents.
+// ownChange reports whether a change of the sprite itself explains the residual of the rigid sprite better than a change of the background with the same number
+// of latents.
 func (j *job) ownChange(t, rigid *tracked, latents int) bool {
 	return t.deforming != nil && t.left < rigid.sprites.LeftBehind(j.clip, video.FramesOf(j.train), video.FramesOf(j.held), latents)
 }
 
-// withBackground adds a dynamic background to the sprite. It returns nil if the background does not change, or too little.
+// withBackground adds a dynamic background to the sprite. It returns nil if the background does not change, or hardly changes.
 func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracked, error) {
 	b, err := j.learnBackground(ctx, c, t)
 	if err != nil || b == nil {
@@ -80,7 +81,7 @@ func (j *job) withBackground(ctx context.Context, c Config, t *tracked) (*tracke
 	return nil, err
 }
 
-// learnBackground trains a model of the clip without the sprite. It returns nil if there is nothing to learn.
+// learnBackground trains a model on the clip without the sprite. It returns nil if there is nothing to learn.
 func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynamicBackground, error) {
 	behind := t.sprites.Remove(j.clip, t.places)
 	if behind.Check() != nil {
@@ -94,7 +95,7 @@ func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynam
 		}
 	}}
 	r, err := how.Train(ctx, behind, c)
-	if err != nil { // a background that cannot be learnt is none
+	if err != nil { // a failed training means that there is no dynamic background
 		return nil, ctx.Err()
 	}
 	s, err := r.exported(behind)
@@ -105,7 +106,7 @@ func (j *job) learnBackground(ctx context.Context, c Config, t *tracked) (*dynam
 	return &dynamicBackground{model: r.Model, gauge: s.gauge, z: s.z}, nil
 }
 
-// trackOverBackground locates the sprite again over its background, and measures the share that both explain.
+// trackOverBackground locates the sprite again over its background, and measures the share that the two explain together.
 func (j *job) trackOverBackground(b *dynamicBackground, t *tracked) (*tracked, error) {
 	clip, d := j.clip, b.model.Dim
 	n, size := clip.Len(), clip.Size()
@@ -138,7 +139,7 @@ func (j *job) trackOverBackground(b *dynamicBackground, t *tracked) (*tracked, e
 	return full, nil
 }
 
-// drawOccluded draws n pictures of the background's latents, and the sprite at places over them.
+// drawOccluded renders n pictures from the background's latents z, with the sprite at the given positions in front.
 func (b *dynamicBackground) drawOccluded(pictures []float32, places []float64, z []float32, n int) error {
 	if err := b.draw(pictures, z, n); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (b *dynamicBackground) drawOccluded(pictures []float32, places []float64, z
 	return nil
 }
 
-// draw draws n pictures of the background's latents.
+// draw renders n pictures from the background's latents z.
 func (b *dynamicBackground) draw(pictures, z []float32, n int) error {
 	d := b.model.Dim
 	s := mat.NewDense(n, d, numeric.Float64s(z))

@@ -16,8 +16,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestLocateOverDynamicBackground: a disc that hides a grating, whose light comes and goes, is followed, and the light is the third latent: an affine map
-// of the latents is where the disc is, to 1.2 px after a training of seconds, and the light to a third of its standard deviation.
+// TestLocateOverDynamicBackground: a disc over a grating of varying brightness is located, and the brightness is the third latent. After a training of seconds,
+// an affine map of the latents gives the position of the disc to 1.2 px, and the brightness to a third of its standard deviation.
 func TestLocateOverDynamicBackground(t *testing.T) {
 	suite.Long(t)
 	clip, places, _, lights := sdevaetest.Crossing(260, 9, sdevaetest.Disc, 1)
@@ -42,12 +42,12 @@ func TestLocateOverDynamicBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(file(t, train(t, Training{Resume: checkpoint}, clip, c), clip), file(t, r, clip)) {
-		t.Error("killed and resumed: another model")
+		t.Error("interrupted and resumed: a different model")
 	}
 }
 
-// TestPaddingLatents: latents beyond the place of a ring are all but still, by less than the hundred-thousandth that counts as motion, and finite in
-// the file.
+// TestPaddingLatents: latents beyond the position of a ring are almost constant. They vary by less than the hundred-thousandth that counts as motion, and are
+// finite in the file.
 func TestPaddingLatents(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
@@ -63,7 +63,7 @@ func TestPaddingLatents(t *testing.T) {
 	for k := range clip.Len() {
 		places = append(places, numeric.Float64s(p.Mean[4*k:4*k+2])...)
 	}
-	if worst := slices.Max(sdevaetest.AffineError(t, places, truth)); worst > 0.3 { // 0.09 px, and three times that to spare
+	if worst := slices.Max(sdevaetest.AffineError(t, places, truth)); worst > 0.3 { // 0.09 px measured; the limit is about three times larger
 		t.Errorf("an affine map of the first two latents is off by %.2g px", worst)
 	}
 	for i := range 4 {

@@ -13,20 +13,20 @@ import (
 
 // Cost holds the duration of a training step, in milliseconds per frame.
 type Cost struct {
-	Forward   float64 // both trunks in training mode, the linear layers, the sampled latents and the pictures' error
-	Backward  float64 // loss and gradients together, less Forward; it includes the transition's few numbers
+	Forward   float64 // both trunks in training mode, the linear layers, the sampling of latents and the error of the pictures
+	Backward  float64 // loss and gradients minus Forward; includes the small computations of the transition
 	Optimiser float64 // Adam
 	Train     float64 // a whole step as in Train: drawing pairs and noise, loss, gradients, Adam
 }
 
-// benchSide is the side of the paper's pictures, which are coloured.
+// benchSide is the side in pixels of the paper's pictures, which have three colours.
 const benchSide = 64
 
-// benchWarmup is the number of steps before the clock starts: oneDNN compiles its kernels and Gorgonia allocates its memory.
+// benchWarmup is the number of steps before timing starts. In these, oneDNN compiles its kernels and Gorgonia allocates its memory.
 const benchWarmup = 3
 
-// StepCost trains the paper's encoder and decoder on random pictures of 3x64x64, an even number of frames per batch, and returns each part's
-// median over the timed steps. It limits oneDNN and the whole process to threads threads until it returns.
+// StepCost trains the paper's encoder and decoder on random pictures of 3x64x64 and returns the median time of each part over the timed steps. frames is the
+// number of frames per batch, even. Until it returns, oneDNN and the whole process use at most `threads` threads.
 func StepCost(frames, latent, threads, steps int) (Cost, error) {
 	if frames < 4 || frames%2 != 0 || latent < 1 || threads < 1 || steps < 1 {
 		return Cost{}, fmt.Errorf("%d frames, %d latents, %d threads, %d steps: expected an even number of frames from 4, and at least 1 of the rest",
@@ -46,7 +46,7 @@ func StepCost(frames, latent, threads, steps int) (Cost, error) {
 	return s.cost(steps)
 }
 
-// cost measures single steps, with the parts of a step right after one another, so that a slowdown of the machine affects all parts.
+// cost times single steps. The parts of a step run directly after each other, so a slowdown of the machine affects all parts.
 func (s *session) cost(steps int) (Cost, error) {
 	pass := network.NewForwardPass(s.model, s.graph, s.job.config.Tau)
 	parts := []struct {
@@ -59,7 +59,7 @@ func (s *session) cost(steps int) (Cost, error) {
 		}},
 		{run: pass.Run},
 		{run: s.graph.Machine.Run},
-		{run: func() error { return s.optimiser.Update(&s.graph.Machine, 0) }}, // any rate takes the same time, also 0
+		{run: func() error { return s.optimiser.Update(&s.graph.Machine, 0) }}, // the time does not depend on the rate, so 0 serves
 	}
 	for step := range benchWarmup + steps {
 		for i := range parts {
@@ -80,7 +80,7 @@ func (s *session) cost(steps int) (Cost, error) {
 	return Cost{Train: m[0], Forward: m[1], Backward: m[2] - m[1], Optimiser: m[3]}, nil
 }
 
-// randomClip returns n pictures of white noise, a second apart.
+// randomClip returns n pictures of white noise, one second apart.
 func randomClip(n int) *video.Clip {
 	rng := rand.New(rand.NewPCG(1, 0))
 	c := &video.Clip{Channels: 3, Height: benchSide, Width: benchSide, Times: make([]float64, n), Trajectory: make([]uint64, n)}

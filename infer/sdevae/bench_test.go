@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// Times depend on the machine; that every part takes some, and that the parts are no more than the whole and its noise, does not.
+// TestStepCost: the times depend on the machine, but every part takes some time, and the parts take no longer than the whole step, up to noise.
 func TestStepCost(t *testing.T) {
 	suite.Long(t)
 	before := runtime.GOMAXPROCS(0)

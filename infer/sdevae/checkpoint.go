@@ -10,8 +10,7 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// format describes checkpoints. They hold everything that later steps depend on, except the clip and the continued model. They hold digests
-// of these.
+// format describes checkpoints. They contain everything that later steps depend on. Of the clip and the continued model they contain only digests.
 var format = archive.Format{Magic: "driftscope training\n", Version: 3, Limit: MaxCheckpoint, Unusable: ErrCheckpoint}
 
 // Bounds on the parts of a checkpoint, in bytes.
@@ -22,20 +21,20 @@ const (
 	maxDigest     = 1 << 8
 )
 
-// ErrCheckpoint is wrapped by every error about bytes that are no checkpoint of this training.
+// ErrCheckpoint is in the chain of every error about data that is not a checkpoint of this training.
 var ErrCheckpoint = errors.New("unusable checkpoint")
 
 // Checkpoint is the state of an unfinished training.
 type Checkpoint struct {
-	Notes       []byte // the caller's, as in Training
-	Step, Steps int    // optimiser steps done, and steps in all
+	Notes       []byte // the caller's notes, as in Training
+	Step, Steps int    // optimiser steps done, and in total
 
 	config     Config // with the defaults filled in
 	clip, from []byte // digests
-	state      []byte // of the job
+	state      []byte // state of the job
 }
 
-// ReadCheckpoint parses a checkpoint from Training.Save. It returns ErrCheckpoint if data is anything else, and keeps data.
+// ReadCheckpoint parses a checkpoint from Training.Save. It returns ErrCheckpoint if data is anything else. The Checkpoint refers to data.
 func ReadCheckpoint(data []byte) (*Checkpoint, error) {
 	a, err := format.Open(data)
 	if err != nil {
@@ -65,7 +64,7 @@ func (c *Checkpoint) archive(a *archive.Codec) {
 		d := json.NewDecoder(bytes.NewReader(settings))
 		d.DisallowUnknownFields()
 		err := d.Decode(&c.config)
-		a.Require(err == nil, "its settings: %v", err)
+		a.Require(err == nil, "invalid settings: %v", err)
 	}
 }
 
@@ -88,11 +87,11 @@ func (j *job) checkpoint() error {
 func (j *job) resume(c *Checkpoint) error {
 	switch {
 	case !bytes.Equal(c.clip, j.digest):
-		return fmt.Errorf("%w: it was made from another recording, or from other frames of this one", ErrCheckpoint)
+		return fmt.Errorf("%w: it belongs to another recording, or to other frames of this recording", ErrCheckpoint)
 	case !bytes.Equal(c.from, j.fromDigest()):
 		return fmt.Errorf("%w: it continues another model", ErrCheckpoint)
 	case c.config != j.config:
-		return fmt.Errorf("%w: it was made with other settings", ErrCheckpoint)
+		return fmt.Errorf("%w: it belongs to a training with other settings", ErrCheckpoint)
 	}
 	a := archive.NewReader(c.state, ErrCheckpoint)
 	j.archive(a)

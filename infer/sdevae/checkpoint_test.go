@@ -19,7 +19,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// brief is a training of a few seconds that has everything: restarts, the finalists' run, synthetic frames, and all that a checkpoint may hold.
+// brief returns the config of a training of a few seconds with restarts, finalists, synthetic frames and everything else that a checkpoint may contain.
 func brief() Config {
 	return Config{Latent: 2, Seed: 4, Posterior: network.Cholesky, Diffusion: network.LearntDiagonal, Clock: true, L1: 0.1, Tau: 0.2, Steps: 24, Pairs: 8, Restarts: 2, Every: 3, SyntheticSteps: 12, ReinitSteps: 9}
 }
@@ -34,7 +34,7 @@ func train(t *testing.T, how Training, clip *video.Clip, c Config) *Result {
 	return r
 }
 
-// file is what a training exports.
+// file returns the model file that a training exports.
 func file(t *testing.T, r *Result, clip *video.Clip) []byte {
 	t.Helper()
 	e, err := r.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}}, nil)
@@ -44,7 +44,7 @@ func file(t *testing.T, r *Result, clip *video.Clip) []byte {
 	return e.File
 }
 
-// interrupted trains until the given step has been taken and gives the last checkpoint, nil where there is none yet.
+// interrupted trains up to the given step and returns the last checkpoint, or nil if there is none.
 func interrupted(t *testing.T, how Training, clip *video.Clip, c Config, step int) (last []byte) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -64,8 +64,8 @@ func interrupted(t *testing.T, how Training, clip *video.Clip, c Config, step in
 	return last
 }
 
-// TestResumed kills a training at random steps, inside the trials, the final, synthetic frames and the last phase, goes on from the last
-// checkpoint, is killed again, and must end with the model file of a training that nobody disturbed, bit for bit.
+// TestResumed interrupts a training at random steps: in the trials, in the finalists' run, in synthetic frames and in the last phase. Resumed from the last
+// checkpoint and interrupted again, it must end with the same bytes as a training without interruptions.
 func TestResumed(t *testing.T) {
 	suite.Long(t)
 	clip := sdevaetest.Walk(60, 3)
@@ -78,9 +78,9 @@ func TestResumed(t *testing.T) {
 			r := undisturbed.Config
 			trials, reinit := r.Restarts*r.trial(), r.TotalSteps()-r.ReinitSteps
 			phases := [][2]int{{r.Every, trials}, {trials, reinit - r.SyntheticSteps}, {reinit - r.SyntheticSteps, reinit}, {reinit, r.TotalSteps()}}
-			if undisturbed.Best.Step <= r.Steps { // its latents lasted long enough
+			if undisturbed.Best.Step <= r.Steps { // the best step must lie in the last phase
 				if phases = phases[:3]; name == "plain" {
-					t.Fatal("the last phase is not tried")
+					t.Fatal("the test does not reach the last phase")
 				}
 			}
 			for _, between := range phases {
@@ -89,22 +89,22 @@ func TestResumed(t *testing.T) {
 				for _, step := range []int{at, min(at+r.Every+1, r.TotalSteps()-1)} {
 					last := interrupted(t, how, clip, c, step)
 					if last == nil && how.Resume != nil {
-						continue // killed again before the next checkpoint: the last one stands
+						continue // interrupted again before the next checkpoint, so the last one is still valid
 					}
 					var err error
 					if how.Resume, err = ReadCheckpoint(last); err != nil {
 						t.Fatal(err)
 					}
 					if got := how.Resume; string(got.Notes) != "crop" || got.Steps != r.TotalSteps() || got.Step > step || got.Step <= step-2*r.Every {
-						t.Errorf("killed at step %d, the checkpoint is of step %d of %d, with notes %q", step, got.Step, got.Steps, got.Notes)
+						t.Errorf("interrupted at step %d, but the checkpoint is of step %d of %d, with notes %q", step, got.Step, got.Steps, got.Notes)
 					}
 				}
 				resumed := train(t, how, clip, c)
 				if !bytes.Equal(file(t, resumed, clip), want) {
-					t.Errorf("killed at step %d: another model", at)
+					t.Errorf("interrupted at step %d: a different model", at)
 				}
 				if len(resumed.History) != len(undisturbed.History) || resumed.Best != undisturbed.Best {
-					t.Errorf("killed at step %d: %d looks, the best %+v; expected %d, %+v", at, len(resumed.History), resumed.Best, len(undisturbed.History), undisturbed.Best)
+					t.Errorf("interrupted at step %d: %d looks, the best %+v; expected %d, %+v", at, len(resumed.History), resumed.Best, len(undisturbed.History), undisturbed.Best)
 				}
 			}
 		})
@@ -180,7 +180,7 @@ func TestCheckpointRefused(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be kept ends the training with the reason.
+// TestCheckpointNotSaved: if a checkpoint cannot be saved, the training ends with the reason.
 func TestCheckpointNotSaved(t *testing.T) {
 	full := errors.New("no space left")
 	_, err := Training{Save: func([]byte) error { return full }}.Train(context.Background(), sdevaetest.Walk(60, 3), brief())
@@ -189,7 +189,7 @@ func TestCheckpointNotSaved(t *testing.T) {
 	}
 }
 
-// FuzzCheckpoint changes a checkpoint behind its digest, and resumes from what is still read.
+// FuzzCheckpoint changes a checkpoint after its digest, and resumes from checkpoints that can still be read.
 func FuzzCheckpoint(f *testing.F) {
 	clip, c := sdevaetest.Walk(24, 3), Config{Latent: 1, Tau: 0.2, Steps: 2, Pairs: 2, Restarts: 1, Every: 1, SyntheticSteps: 2}
 	var whole [][]byte
@@ -225,12 +225,12 @@ func FuzzCheckpoint(f *testing.F) {
 			j.current.discard()
 		}
 		if err != nil && !errors.Is(err, ErrCheckpoint) {
-			t.Errorf("%v, which is no ErrCheckpoint", err)
+			t.Errorf("found %v, expected ErrCheckpoint", err)
 		}
 	})
 }
 
-// TestSettingsKeys: a checkpoint's settings have the keys that earlier builds wrote, so that their trainings go on.
+// TestSettingsKeys: a checkpoint's settings have the keys of earlier builds, so that trainings of these builds can continue.
 func TestSettingsKeys(t *testing.T) {
 	written, err := json.Marshal(Config{})
 	if err != nil {

@@ -8,31 +8,32 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Config holds the settings of a training. Zero values mean the documented default. Checkpoints hold it as JSON: a renamed field keeps its key.
+// Config holds the settings of a training. A zero value means the default named in the field's comment. Checkpoints store Config as JSON, so a renamed field
+// keeps its key.
 type Config struct {
 	Latent    int               // dimension d
-	Seed      uint64            // of every random draw
+	Seed      uint64            // seed of every random draw
 	Posterior network.Posterior // Diagonal
 	Diffusion network.Diffusion // Profiled
-	Tau       float64           // observation noise on the summed squared error
+	Tau       float64           // observation noise, for the squared error summed over pixels
 	Nu        float64           // precision of the prior N(0, 1/ν) on the latents; 0 means no prior, as in the paper
 	L1        float64           // nats per unit of Σ σᵢ |∂f/∂zᵢ|, the picture's motion per √s; 0 disables the term
 	Substeps  int               // Euler-Maruyama steps of the drift within a pair; 1
 	Clock     bool              // the drift and the encoder's last layer also read the time since the trajectory began
 
-	Steps          int     // optimiser steps of the run that wins; DefaultSteps
-	Pairs          int     // per batch; 50, fewer if the clip has fewer
+	Steps          int     // optimiser steps of a run that ends; DefaultSteps
+	Pairs          int     // pairs per batch; 50, or fewer in a short clip
 	Rate           float64 // peak rate of Adam; 2e-3
-	FreezeSteps    int     `json:"Lead"` // steps before training of the encoder's means begins; half of Steps, negative means none
-	EncoderRate    float64 `json:"Pace"` // their learning rate then, as a share of Rate; 0.2
-	Warmup         int     // steps of linear rise; 50
-	Decay          float64 // factor per step after warm-up; 0 means a cosine down to 0 at the last step
-	Restarts       int     // runs with different first weights; 4. All run a third of the way, the two best by held-out loss to the end
+	FreezeSteps    int     `json:"Lead"` // first steps, in which the encoder's means are frozen; half of Steps, a negative value means none
+	EncoderRate    float64 `json:"Pace"` // learning rate of the encoder's means after FreezeSteps, as a share of Rate; 0.2
+	Warmup         int     // first steps, in which the rate rises linearly; 50
+	Decay          float64 // factor on the rate per step after the warm-up; 0 means a cosine that reaches 0 at the last step
+	Restarts       int     // runs with different initial weights; 4. After a third of the steps, only the two with the best held-out loss continue
 	Every          int     // steps between evaluations of the held-out frames; 25
-	Patience       int     // evaluations without gain before stopping; 0 never stops
-	SpriteSteps    int     `json:"Follow"` // steps of the encoder on synthetic frames of located sprites or a low-rank picture, before the others; four times Steps, at most 1200; a negative value means none
-	SyntheticSteps int     `json:"Sleep"`  // steps of the encoder alone on frames that the decoder moved, after the others; half of Steps, none at low SNR; a negative value means none
-	ReinitSteps    int     `json:"Redraw"` // steps of the decoder alone at the end, after the latents were re-initialised; half of Steps, none with Clock, at low SNR or on few pairs; a negative value means none
+	Patience       int     // evaluations without improvement before the run stops; 0 never stops
+	SpriteSteps    int     `json:"Follow"` // steps of the encoder on synthetic frames of located sprites or a low-rank picture, before the other steps; four times Steps, at most 1200; a negative value means none
+	SyntheticSteps int     `json:"Sleep"`  // steps of the encoder alone on frames changed by the decoder, after the other steps; half of Steps, none at low SNR; a negative value means none
+	ReinitSteps    int     `json:"Redraw"` // last steps, of the decoder alone, after the latents were re-initialised; half of Steps, none with Clock, at low SNR or with few pairs; a negative value means none
 }
 
 // form returns the settings of the model.
@@ -45,7 +46,7 @@ func (c *Config) objective() network.Objective {
 	return network.Objective{Pairs: c.Pairs, Tau: c.Tau, Nu: c.Nu, L1: c.L1, FreezeSteps: c.FreezeSteps, EncoderRate: c.EncoderRate}
 }
 
-// Recipe is the number of the last decision that changed the result of a training. Do not compare figures of different recipes.
+// Recipe is the number of the last design decision that changed the result of a training. Do not compare figures from different recipes.
 const Recipe = 66
 
 // DefaultSteps is the default length of a run.
@@ -60,7 +61,7 @@ const (
 	noisePerTau   float64 = 20   // tuned tau.noise: tau also has the pixel noise per frame over this: otherwise latents bend to explain noise
 )
 
-// withDefaults fills the zero values for a clip with that many training pairs.
+// withDefaults fills in the zero values, for a clip with this number of training pairs.
 func (c Config) withDefaults(pairs int) Config {
 	for _, v := range []struct {
 		field *int
@@ -98,7 +99,7 @@ func (c Config) withDefaults(pairs int) Config {
 	return c
 }
 
-// rate is Adam's learning rate at step k, counted from 0.
+// rate returns Adam's learning rate at step k, counted from 0.
 func (c *Config) rate(k int) float64 {
 	switch {
 	case k >= c.Steps:
@@ -122,7 +123,7 @@ func (c *Config) trial() int {
 	return c.Steps / 3
 }
 
-// finalists returns the number of restarts that run to the end. The restart that ends best is among the best two at a third of the way.
+// finalists returns the number of restarts that run to the end. After a third of the steps, the eventual winner is among the best two.
 func (c *Config) finalists() int { return min(c.Restarts, 2) }
 
 // TotalSteps returns the number of optimiser steps of a training, unless it stops early.
@@ -130,20 +131,20 @@ func (c Config) TotalSteps() int {
 	return c.Restarts*c.trial() + c.finalists()*(c.Steps-c.trial()) + max(c.SpriteSteps, 0) + max(c.SyntheticSteps, 0) + max(c.ReinitSteps, 0)
 }
 
-// TauOf returns the tau that suits a clip. Tau decides how much the dynamics shape the latents. It is a share of the motion plus a larger
-// share of the pixels' noise, because the latents would otherwise bend to explain the noise. Noise beyond the motion counts only up to the motion or, if
-// larger, up to its variance in a pixel, the tau of a white noise likelihood: a larger tau leaves the latents nothing to explain.
+// TauOf returns a suitable tau for a clip. Tau determines how much the dynamics shape the latents. It is a share of the motion plus a larger share of the
+// pixels' noise, because otherwise the latents would bend to explain the noise. The noise counts only up to a bound, because a larger tau leaves the latents
+// nothing to explain. The bound is the motion or, if larger, the variance of the noise in one pixel, the tau of a white noise likelihood.
 func TauOf(c *video.Clip) float64 {
 	noise := c.Noise()
 	moving := c.Energy() - noise
 	return moving/movingPerTau + min(noise/noisePerTau, max(moving/noisePerTau, noise/float64(c.Size())))
 }
 
-// PaperTau is the tau of the published code, converted to the summed squared error: the published code averages over pixels.
+// PaperTau is the tau of the published code, converted to the summed squared error, because the published code averages over pixels.
 const PaperTau = 1.23
 
-// Paper returns the paper's recipe for a clip: 800 frames a batch, its learning rate with exponential decay, 1500 epochs of one batch each, a full posterior,
-// and no later phases. The loss remains this package's. Values already set in c remain.
+// Paper returns the paper's recipe for a clip: 800 frames per batch, the paper's learning rate with exponential decay, 1500 epochs of one batch each, a full
+// posterior, and no later phases. The loss is still this package's loss. Values already set in c do not change.
 func (c Config) Paper(frames int) Config {
 	c.Pairs = cmp.Or(c.Pairs, min(frames/2, 400))
 	c.Steps = cmp.Or(c.Steps, 1500)

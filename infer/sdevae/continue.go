@@ -10,22 +10,22 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// suitedTo checks that the clip and the config suit the model, and completes the config from it: one run without frozen steps, its
-// dimension, its clock and, unless the config sets one, its posterior. A clock or covariances that the model lacks start from zero.
+// suitedTo checks that the clip and the config suit the model to continue, and completes the config: one run without frozen steps, with the model's dimension,
+// clock and, unless the config sets one, posterior. If the config adds a clock or covariances, their weights start from zero.
 func suitedTo(o *onnx.Origin, clip *video.Clip, c Config) (Config, error) {
 	in := o.Card.Input
 	if in != (card.Input{Channels: clip.Channels, Height: clip.Height, Width: clip.Width}) {
-		return c, fmt.Errorf("the clip's frames are %dx%dx%d, the model to continue takes %dx%dx%d: prepare them with its own steps",
+		return c, fmt.Errorf("the clip's frames are %dx%dx%d, but the model to continue needs %dx%dx%d: prepare the frames with the model's own steps",
 			clip.Channels, clip.Height, clip.Width, in.Channels, in.Height, in.Width)
 	}
 	if c.Latent == 0 {
 		c.Latent = o.Card.Latent
 	}
 	if c.Latent != o.Card.Latent {
-		return c, fmt.Errorf("%d latents are wanted, the model to continue has %d: leave the number out", c.Latent, o.Card.Latent)
+		return c, fmt.Errorf("the training needs %d latents, but the model to continue has %d: leave the number out", c.Latent, o.Card.Latent)
 	}
 	if o.HasCovariances() && c.Posterior == network.Diagonal {
-		return c, errors.New("a diagonal posterior is wanted, the model to continue has covariances: leave the posterior out")
+		return c, errors.New("the training needs a diagonal posterior, but the model to continue has covariances: leave the posterior out")
 	}
 	if o.HasCovariances() {
 		c.Posterior = network.Cholesky

@@ -12,11 +12,10 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// TestContinued trains from a model file: it starts where the file ends, also where it has no clock yet, and stays within what a few
-// steps can spoil.
+// TestContinued trains from a model file. The training starts from the file's result, even if the file has no clock yet, and a few steps make it hardly worse.
 func TestContinued(t *testing.T) {
 	clip, c := sdevaetest.Walk(60, 3), brief()
-	c.Clock, c.SpriteSteps = false, -1 // the square is to be learnt, not located
+	c.Clock, c.SpriteSteps = false, -1 // the square must be learnt, not located
 	var cold, warm []float64
 	first := train(t, Training{Watch: func(p Progress) { cold = append(cold, p.Loss) }}, clip, c)
 	export, err := first.Export(clip, card.Card{Preprocess: []card.Step{{Kind: "normalise"}}}, nil)
@@ -39,9 +38,9 @@ func TestContinued(t *testing.T) {
 	if again.Config.Restarts != 1 || again.Model.Dim != 2 || again.Best.Restart != 0 || again.Model.Span != clip.Span() {
 		t.Errorf("one run of the file's own dimension expected, found %+v", again.Config)
 	}
-	// Training kept its best look; synthetic frames then changed the first encoder, by little. The drift starts at zero again.
+	// The first training kept its best look; synthetic frames then changed its encoder a little. The drift starts at zero again.
 	if start == nil || again.Best.HeldOut > start.HeldOut || math.Abs(start.Explained-first.Best.Explained) > 0.1 {
-		t.Errorf("began at %+v and kept %+v, the model it continues was at %+v", start, again.Best, first.Best)
+		t.Errorf("started at %+v and kept %+v, but the model to continue was at %+v", start, again.Best, first.Best)
 	}
 	if warm[0] > cold[0]-1 {
 		t.Errorf("the first loss is %.3f, from random weights it is %.3f", warm[0], cold[0])
@@ -74,11 +73,11 @@ func TestContinuedRefuses(t *testing.T) {
 		Config
 		want string
 	}{
-		{"another shape", *file, &large, Config{}, "1x4x16, the model to continue takes 1x8x8"},
-		{"another dimension", *file, clip, Config{Latent: 3}, "3 latents are wanted, the model to continue has 2"},
+		{"another shape", *file, &large, Config{}, "1x4x16, but the model to continue needs 1x8x8"},
+		{"another dimension", *file, clip, Config{Latent: 3}, "the training needs 3 latents, but the model to continue has 2"},
 		{"a lesser posterior", *file, clip, Config{Posterior: network.Diagonal}, "leave the posterior out"},
 		{"another architecture", foreign, clip, Config{}, "pretrain did not write"},
-		{"a broken weight", broken, clip, Config{}, `"seed.bias" holds a number that is not finite`},
+		{"a broken weight", broken, clip, Config{}, `"seed.bias" has a number that is not finite`},
 		{"no decoder", blind, clip, Config{}, "no decoder"},
 	} {
 		test.Tau = 1

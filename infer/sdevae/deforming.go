@@ -7,8 +7,8 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// deform returns a single sprite whose light changes, with one mode per latent beyond its place, or nil if it does not change, or the change
-// does not persist from frame to frame. Its explained share counts all modes, its residual only the modes that are latents.
+// deform returns the single sprite with modes of its changing light, or nil if the light does not change or the change does not persist from frame to frame.
+// Each latent beyond the position gets one mode. The explained share counts all modes, the residual only the modes that are latents.
 func (j *job) deform(ctx context.Context, rigid *tracked, latents int) *tracked { // case locate.deforming: a single sprite whose light changes from frame to frame
 	held := video.FramesOf(j.held)
 	d := rigid.sprites.Deform(ctx, j.clip, video.FramesOf(j.train), held)

@@ -11,7 +11,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// DriftOf returns the drift network that a card carries, nil if it has none.
+// DriftOf returns the drift network in a card, or nil if there is none.
 func DriftOf(c *card.Card) *drift.Network {
 	if c.Drift == nil {
 		return nil
@@ -19,7 +19,7 @@ func DriftOf(c *card.Card) *drift.Network {
 	return &drift.Network{Dim: c.Latent, Hidden: c.Drift.Hidden, Centre: c.Drift.Centre, Scale: c.Drift.Scale, Weights: c.Drift.Weights}
 }
 
-// fitDrift learns the drift of the exported latents from scratch. The network that shaped the encoder is discarded: its latents moved while it learnt.
+// fitDrift learns the drift of the exported latents from scratch. The drift network of the training is not used, because its latents changed while it learnt.
 func (e *Export) fitDrift(clip *video.Clip, seed uint64) (*drift.Network, error) {
 	d := e.Card.Latent
 	path := make([]latent.Latent, clip.Len())

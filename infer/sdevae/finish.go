@@ -24,9 +24,9 @@ type Export struct {
 	Verdict   *verdict.Verdict // how reliable the model is on the clip
 }
 
-// Export settles the latents' gauge and writes the model file. Export completes the card from the model and the clip; the caller sets Preprocess and the known
-// parts of Training. If measured is not nil (frames × 2, px: independently measured positions of the clip's
-// single object), the model is judged against it.
+// Export fixes the latents' gauge and writes the model file. It completes the card from the model and the clip; the caller sets Preprocess and the known parts
+// of Training. measured, which may be nil, has independently measured positions of the clip's single object (frames × 2, px), and the verdict compares the
+// model with these.
 func (r *Result) Export(clip *video.Clip, c card.Card, measured []float64) (*Export, error) {
 	s, err := r.exported(clip)
 	if err != nil {
@@ -48,8 +48,8 @@ func (r *Result) Export(clip *video.Clip, c card.Card, measured []float64) (*Exp
 	return e, err
 }
 
-// judged returns the verdict on the exported latents and on the reconstructions of the held-out frames. If objects were located without steps of the still part
-// of the picture, the reconstructions need not contain these steps.
+// judged returns the verdict on the exported latents and on the reconstructions of the held-out frames. If steps of the still part of the picture were removed
+// before the search for objects, the reconstructions need not contain these steps.
 func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdict.Verdict, error) {
 	_, held := video.Split(clip.Pairs(clip.MaxGap()))
 	frames := video.FramesOf(held)
@@ -72,14 +72,14 @@ func (r *Result) judged(clip *video.Clip, e *Export, measured []float64) (*verdi
 	return c.Judge(), nil
 }
 
-// exported is a clip's latents in the file's coordinates.
+// exported holds a clip's latents in the file's coordinates.
 type exported struct {
 	gauge     *gauge.Map
 	rectified *gauge.Rectified // nil if the encoder's latents were straight
 	z, sd     []float32        // frames × d
 }
 
-// exported settles the gauge of the latents.
+// exported fixes the gauge of the latents.
 func (r *Result) exported(clip *video.Clip) (s exported, err error) {
 	m := r.Model
 	p, err := m.Encode(clip.Pixels, m.Clock(clip, clip.Frames()), clip.Len())
@@ -90,7 +90,7 @@ func (r *Result) exported(clip *video.Clip) (s exported, err error) {
 	if s.gauge, err = gauge.Whiten(p.Mean, m.Dim, pairs); err != nil {
 		return s, err
 	}
-	if r.SpriteShare == 0 { // places in the picture are straight
+	if r.SpriteShare == 0 { // positions in the picture are already straight
 		if s.gauge, s.rectified, err = s.gauge.Straighten(p.Mean, pairs); err != nil {
 			return s, err
 		}

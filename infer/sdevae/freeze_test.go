@@ -8,8 +8,8 @@ import (
 	"driftscope/infer/sdevae/sdevaetest"
 )
 
-// TestFreeze takes steps one by one: the encoder's means rest while the decoder and the posteriors' widths already learn, then move by
-// their share of the rate. The first step of Adam moves a weight by the rate, whatever the gradient.
+// TestFreeze takes single steps. At first the encoder's means stay constant while the decoder and the posteriors' widths learn; later they move at their share
+// of the rate. Adam's first step moves a weight by the rate, for any gradient.
 func TestFreeze(t *testing.T) {
 	const lead, pace = 2, 0.25
 	clip := sdevaetest.Walk(60, 3)
@@ -17,7 +17,7 @@ func TestFreeze(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSession(j, 1) // its last layer sees whole maps: no constraint moves it
+	s, err := newSession(j, 1) // its last layer reads whole maps, so no constraint moves it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// largest is the largest difference.
+// largest returns the largest difference.
 func largest(a, b []float32) (d float32) {
 	for i := range a {
 		d = max(d, a[i]-b[i], b[i]-a[i])

@@ -9,14 +9,14 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// The decoder's slopes are differences over this share of a latent's standard deviation, averaged over this many frames.
+// The decoder's slopes are finite differences. gainStep is their step as a fraction of a latent's standard deviation, gainFrames the number of frames averaged.
 const (
 	gainStep   = 0.1
 	gainFrames = 100
 )
 
-// measureGain measures the decoder's gain for the l1 term: the root mean square over frames of |∂f/∂zᵢ|, in picture units, divided by the norm of the row
-// through which zᵢ enters the decoder.
+// measureGain measures the decoder's gain for the l1 term. It is the root mean square over frames of |∂f/∂zᵢ|, in picture units, divided by the norm of the row
+// of weights through which zᵢ enters the decoder.
 func (s *session) measureGain() error {
 	m, frames := s.model, numeric.Spread(video.FramesOf(s.job.train), gainFrames)
 	n, d, size, seed := len(frames), m.Dim, s.job.clip.Size(), m.Decoder.In().Size()

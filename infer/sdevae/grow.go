@@ -10,50 +10,50 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Growth finds the number of latents of a clip: it trains models of 1, 2, ... latents, each with half of Train's steps, until two in a row gain nothing or no
-// further one could.
+// Growth finds the number of latents of a clip. It trains models of 1, 2, ... latents, each with half of Train's steps, until two models in a row gain nothing
+// or no larger model can gain enough.
 //
-// The held-out loss is a description length: it falls with a latent that pays for itself and rises with any other. A latent without content has e = 0 and still
-// costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two posteriors of a pair as independent. Nats exclude this constant, and the
-// cost of the pixels' noise for any model, Noise/2τ.
+// The held-out loss is a description length: it falls with a latent that explains more than it costs, and rises with any other. A latent without content has e
+// = 0 but costs ½ ln(2S/Δt) - ½ ln S = ½ ln(2/Δt), a constant, because the loss counts the two posteriors of a pair as independent. Nats exclude this constant,
+// and also Noise/2τ, the cost of the pixels' noise for any model.
 //
-// If located objects explain all motion, training is skipped: their residual gives the same information.
+// If located objects explain all motion, training is skipped, because their residual gives the same information.
 type Growth struct {
 	clip    *video.Clip
 	config  Config
-	search  Config  // of the training to come
-	located bool    // grown counts located objects
+	search  Config  // config of the later training
+	located bool    // grown describes located objects
 	without float64 // nats: cost of the motion without any latent
 	noise   float64 // nats: cost of the pixels' noise
-	grown   []Grown // of 1, 2, ... latents
+	grown   []Grown // results for 1, 2, ... latents
 }
 
-// Grown is the result of a model of one dimension on held-out pairs.
+// Grown is the result of a model with one number of latents, on held-out pairs.
 type Grown struct {
 	Latent    int
-	Nats      float64 // nats per frame, of the picture and of the latents that draw it
+	Nats      float64 // cost of the picture and its latents, nats per frame
 	Explained float64 // share of the held-out pictures' variance beyond noise
 }
 
-// MaxGrown bounds the latents that Growth tries.
+// MaxGrown is the largest number of latents that Growth tries.
 const MaxGrown = 16
 
 const gainShare float64 = 0.25 // tuned grow.gainShare: least gain of one more latent relative to the mean gain of the earlier ones: restarts differ by less, coordinates of one object by less than a factor of four
 
-// NewGrowth begins with nothing tried. c is the config of the training to come, with its Tau; its Latent does not matter.
+// NewGrowth returns a Growth without results. c is the config of the later training, with its Tau; its Latent is ignored.
 func NewGrowth(clip *video.Clip, c Config) *Growth {
 	if c.Steps == 0 {
 		c.Steps = DefaultSteps
 	}
 	search := c
 	c.Steps, c.SpriteSteps, c.SyntheticSteps, c.ReinitSteps = max(c.Steps/2, 1), -1, -1, -1
-	c.FreezeSteps, c.EncoderRate = -1, 1 // the pictures must be explained soon; straight latents are not needed here
+	c.FreezeSteps, c.EncoderRate = -1, 1 // the pictures must be explained early; straight latents are not needed here
 	noise := clip.Noise() / (2 * c.Tau)
 	return &Growth{clip: clip, config: c, search: search, without: clip.Energy()/(2*c.Tau) - noise, noise: noise}
 }
 
-// Locate counts two latents per located object, and one per way in which a single object changes. If located objects explain all motion, it
-// returns Grown for 1, 2, ... latents, and Done is true. Otherwise it returns nil, and Next continues.
+// Locate counts two latents per located object, and one latent per mode of change of a single object. If located objects explain all motion, it returns the
+// results for 1, 2, ... latents, and Done is true. Otherwise it returns nil, and Next continues.
 func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, error) {
 	j := &job{clip: g.clip, training: Training{Watch: watch}}
 	if !j.searches(g.search) {
@@ -79,7 +79,7 @@ func (g *Growth) Locate(ctx context.Context, watch func(Progress)) ([]Grown, err
 	return g.grown, nil
 }
 
-// leftByAll returns leftByLatents if the useful latents explain all motion, or nil.
+// leftByAll returns the result of leftByLatents if the useful latents explain all motion, or nil.
 func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
 	still := j.energyHeld()
 	left, whole := j.leftByLatents(ctx, still, seed)
@@ -87,16 +87,16 @@ func (j *job) leftByAll(ctx context.Context, seed uint64) []float64 {
 	if whole {
 		wanted = numeric.Majority
 	}
-	if serves := j.share(left[Fewest(still, left)-1]); !(serves >= wanted) { // NaN where all frames are the same
+	if serves := j.share(left[Fewest(still, left)-1]); !(serves >= wanted) { // NaN if all frames are equal
 		return nil
 	}
 	return left
 }
 
-// leftByLatents returns the mean energy of a held-out frame that 1, 2, ... residual of the latents; still is the energy of the still residual. It
-// searches for 1, 2, ... objects until one more is not worth its latents. whole reports that there is one object, and that it explains its residual by its changes.
+// leftByLatents returns the mean residual energy of a held-out frame with 1, 2, ... latents. still is the residual energy of the still picture. It searches for
+// 1, 2, ... objects until one more object is not worth its latents. whole reports that there is one object whose own changes explain its residual.
 func (j *job) leftByLatents(ctx context.Context, still float64, seed uint64) (left []float64, whole bool) {
-	left = []float64{still} // one coordinate of an object does not give its position
+	left = []float64{still} // one coordinate of an object does not determine its position
 	with := func(latents int, energy float64) {
 		for len(left) < latents {
 			left = append(left, left[len(left)-1])
@@ -129,7 +129,7 @@ func (j *job) leftByLatents(ctx context.Context, still float64, seed uint64) (le
 func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) {
 	c := g.config
 	c.Latent = len(g.grown) + 1
-	next := Grown{Latent: c.Latent, Nats: g.without} // loss of a model whose pictures equal the mean
+	next := Grown{Latent: c.Latent, Nats: g.without} // cost of a model that only reconstructs the mean picture
 	result, err := Train(ctx, g.clip, c, watch)
 	switch {
 	case err == nil:
@@ -143,10 +143,10 @@ func (g *Growth) Next(ctx context.Context, watch func(Progress)) (Grown, error) 
 	return next, nil
 }
 
-// Latent returns the fewest latents beyond which no tried model is worth its cost, or 0 before the first.
+// Latent returns the smallest number of latents beyond which no tried model is worth its cost, or 0 before the first result.
 func (g *Growth) Latent() int { return Fewest(g.without, g.nats()) }
 
-// Done reports that more latents than Latent cannot gain enough, that two more did not, or that MaxGrown were tried.
+// Done reports that more latents than Latent cannot gain enough, that the two next models did not gain enough, or that MaxGrown models were tried.
 func (g *Growth) Done() bool {
 	tried, serve := len(g.grown), g.Latent()
 	return tried > 0 && (g.located || tried >= min(serve+2, MaxGrown) || g.grown[tried-1].Nats < least(g.without, g.nats(), serve-1))
@@ -160,8 +160,8 @@ func (g *Growth) nats() []float64 {
 	return out
 }
 
-// Fewest returns the number of latents beyond which more are not worth their cost. Models of 1, 2, ... latents cost nats per frame on held-out frames, and
-// still is the cost without any; Fewest returns 0 if nats is empty.
+// Fewest returns the smallest number of latents beyond which more latents are not worth their cost. nats has the costs per held-out frame of models with 1, 2,
+// ... latents, still the cost without latents. Fewest returns 0 if nats is empty.
 func Fewest(still float64, nats []float64) int {
 	for i := range nats {
 		if !outdone(still, nats, i) {
@@ -171,7 +171,7 @@ func Fewest(still float64, nats []float64) int {
 	return 0
 }
 
-// outdone reports whether more latents than at nats[i] are worth their cost.
+// outdone reports whether a model with more latents than the one of nats[i] is worth its cost.
 func outdone(still float64, nats []float64, i int) bool {
 	for more := 1; i+more < len(nats); more++ {
 		if nats[i]-nats[i+more] > float64(more)*least(still, nats, i) {
@@ -181,7 +181,7 @@ func outdone(still float64, nats []float64, i int) bool {
 	return false
 }
 
-// least returns the gain in nats that each latent beyond nats[i] needs.
+// least returns the gain in nats that each latent beyond the i + 1 latents of nats[i] needs.
 func least(still float64, nats []float64, i int) float64 {
 	return gainShare * max(still-nats[i], 0) / float64(i+1)
 }

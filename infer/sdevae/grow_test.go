@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestGrowthRule holds the rule to series of held-out losses, nats, as clips have given them: how many latents serve, and after
-// how many no more are tried.
+// TestGrowthRule applies the rule to series of held-out losses, in nats, that were measured on clips. It checks the chosen number of latents and the number of
+// models tried.
 func TestGrowthRule(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -31,7 +31,7 @@ func TestGrowthRule(t *testing.T) {
 			g.grown = append(g.grown, Grown{Latent: len(g.grown) + 1, Nats: c.nats[len(g.grown)]})
 		}
 		if g.Latent() != c.serve || len(g.grown) != c.tried || !g.Done() {
-			t.Errorf("%s: %d latents of %d tried serve, expected %d of %d", c.name, g.Latent(), len(g.grown), c.serve, c.tried)
+			t.Errorf("%s: chose %d latents of %d tried, expected %d of %d", c.name, g.Latent(), len(g.grown), c.serve, c.tried)
 		}
 	}
 	for g := (&Growth{without: 1000}); ; g.grown = append(g.grown, Grown{len(g.grown) + 1, 900 - 50*float64(len(g.grown)), 0}) {
@@ -44,7 +44,7 @@ func TestGrowthRule(t *testing.T) {
 	}
 }
 
-// TestGrowth lets a spot that walks in two directions ask for two latents.
+// TestGrowth: a spot that moves in two directions needs two latents.
 func TestGrowth(t *testing.T) {
 	suite.Long(t)
 	g := NewGrowth(sdevaetest.Walk(120, 3), Config{Seed: 1, Tau: 0.2, Steps: 120, Pairs: 20, Restarts: 2})
@@ -60,7 +60,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestGrowthLocated counts the latents of what is located; of what is not all that moves, or hides in noise, it says nothing.
+// TestGrowthLocated: located objects determine the number of latents. If they do not explain all motion, or if noise hides them, Locate returns nil.
 func TestGrowthLocated(t *testing.T) {
 	suite.Long(t)
 	trapped, _, _ := sdevaetest.Trapped(200, 3)
@@ -76,7 +76,7 @@ func TestGrowthLocated(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		clip   *video.Clip
-		latent int // 0 where a training has to say
+		latent int // 0 if only a training can determine it
 	}{
 		"one object":                        {one, 2},
 		"two objects":                       {two, 4},

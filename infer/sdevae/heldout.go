@@ -8,10 +8,10 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// maxCalibration bounds the number of frames for the moments of batch normalisation.
+// maxCalibration is the largest number of frames used for the moments of batch normalisation.
 const maxCalibration = 600
 
-// look measures the held-out pairs with the present weights, keeps the weights if they are the best so far, and leaves the model with fresh moments.
+// look evaluates the current weights on the held-out pairs, and keeps a copy of the weights if they are the best so far. It also updates the model's moments.
 func (s *session) look() (*Look, error) {
 	if err := s.model.Drift.Load(s.graph.Drift); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func (s *session) look() (*Look, error) {
 		return nil, err
 	}
 	if s.since == 0 {
-		l.Loss = l.HeldOut // no step was taken yet
+		l.Loss = l.HeldOut // no step yet
 	}
 	s.job.looks = append(s.job.looks, l)
 	s.sum, s.since, s.stale = 0, 0, s.stale+1
@@ -41,12 +41,12 @@ func (s *session) look() (*Look, error) {
 // judge evaluates the model on the held-out pairs.
 func (s *session) judge(l *Look) (err error) {
 	l.HeldOut, l.Explained, err = heldOut(s.model, s.job.clip, s.job.held, s.job.config.Tau, s.job.mean)
-	l.Explained = min(1, l.Explained/s.job.moving) // the motion is itself estimated
+	l.Explained = min(1, l.Explained/s.job.moving) // the share can exceed 1, because the motion is an estimate
 	return err
 }
 
-// heldOut returns the loss on held-out pairs, at z = m, and the explained share of their pictures' squared distance from still, or from their own mean if still
-// is nil.
+// heldOut returns the loss on held-out pairs, at z = m, and the explained share of the pictures' squared distance from `still`. If still is nil, it uses the
+// mean of the pictures instead.
 func heldOut(m *network.Model, c *video.Clip, pairs []video.Pair, tau float64, still []float32) (loss, explained float64, err error) {
 	frames := video.FramesOf(pairs)
 	n, size := len(frames), c.Size()

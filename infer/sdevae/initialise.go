@@ -5,21 +5,21 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// initialPairs bounds the pairs that determine the first latents.
+// initialPairs is the largest number of pairs used for the initial latents.
 const initialPairs = 300
 
-// A random last layer folds the motion over itself, and unfolding it takes hundreds of steps. So a restart begins with an encoder whose latents are components
-// of the output of its random convolutions, each of variance 1. The best components depend on the clip, so restarts alternate. The
-// sampling noise starts at sd 1, which keeps short clips from being overfitted.
+// A random last layer folds the motion onto itself, and unfolding it takes hundreds of steps. So a restart begins with an encoder whose latents are components
+// of the output of its random convolutions, each with variance 1. The best kind of components depends on the clip, so restarts alternate between kinds. The
+// sampling noise starts with an sd of 1, which prevents overfitting to short clips.
 
-// At low SNR an object as a whole still exceeds the noise: a ball of 150 pixels exceeds noise of twice its brightness per pixel by 6 standard deviations.
-// Random kernels lose this signal, and a random decoder's drawing has more energy than the motion.
+// At low SNR an object as a whole still exceeds the noise: a ball of 150 pixels, in noise of twice its brightness per pixel, exceeds it by 6 standard
+// deviations. Random kernels lose this signal, and the output of a random decoder has more energy than the motion.
 const (
-	lowSNRDraws = 8    // number of first encoders to choose from
-	lowSNRPairs = 1000 // pairs that their latents are found in, at most
+	lowSNRDraws = 8    // number of initial encoders tried
+	lowSNRPairs = 1000 // largest number of pairs used for their latents
 )
 
-// lowSNR reports that nearly all of the clip's energy is noise.
+// lowSNR reports whether nearly all of the clip's energy is noise.
 func (j *job) lowSNR() bool { return j.moving < numeric.LeastLayer }
 
 // initialise prepares random weights for the clip, before the first step.
@@ -45,10 +45,10 @@ func (s *session) initialiseEncoder() error {
 	return s.model.InitPrincipal(s.job.clip, s.job.train)
 }
 
-// initialiseLowSNR begins with the slowest components of averages: kernels are constant in space and random from channel to channel, and the first layer's
-// biases move its zero to the clip's mean. Of several such encoders it keeps the one whose components are slowest. It keeps one with a raised threshold instead
-// if that is slower still: a small object in a large picture shows only in pixels far above the noise. The decoder
-// begins with the mean picture.
+// initialiseLowSNR begins with the slowest components of local averages. The kernels are constant in space and random across channels, and the first layer's
+// biases shift its zero to the clip's mean. Of several such encoders it keeps the one with the slowest components. If an encoder with a raised threshold has
+// slower components still, it keeps this one, because a small object in a large picture is visible only in pixels far above the noise. The decoder begins with
+// the mean picture.
 func (s *session) initialiseLowSNR() error {
 	var kept *network.Model
 	var longest float64

@@ -12,14 +12,14 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestLowSNRTrains: a square that stands out of the noise by less than its sd in no pixel, but by 8 of the whole. Random first
-// layers hardly see it, and the first steps of a random decoder hide it for good.
+// TestLowSNRTrains: in every pixel the square is weaker than the sd of the noise, but as a whole it exceeds the noise by 8 sds. Random first layers hardly
+// detect it, and the first steps of a random decoder hide it for good.
 func TestLowSNRTrains(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(400)
 	sdevaetest.AddNoise(clip, 0.25, true)
 	if moves := 1 - clip.Noise()/clip.Energy(); moves > numeric.LeastLayer {
-		t.Fatalf("%.3f of the clip's energy moves, too much to try", moves)
+		t.Fatalf("the share of motion in the clip's energy is %.3f, too large for this test", moves)
 	}
 	r, err := Train(context.Background(), clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 40, Restarts: 1}, nil)
 	if err != nil {
@@ -31,17 +31,16 @@ func TestLowSNRTrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Best.Explained < 0.5 {
-		t.Errorf("%.2f of what moves is explained, expected 0.5 (0.9 measured)", r.Best.Explained)
+		t.Errorf("the explained share of the motion is %.2f, expected 0.5 (0.9 measured)", r.Best.Explained)
 	}
 	for axis, truth := range map[string][]float64{"x": x, "y": y} {
 		if r2 := sdevaetest.R2(p.Mean, 2, truth); r2 < 0.35 {
-			t.Errorf("the latents explain %.2f of %s, expected 0.35 (0.5 measured, they are bent): without a start there is 0", r2, axis)
+			t.Errorf("the latents explain %.2f of %s, expected 0.35 (0.5 measured, because they are bent; 0 without the initialisation)", r2, axis)
 		}
 	}
 }
 
-// TestLowSNRNothing: white noise alone stays the mean picture, however little there is to explain. The encoder is not primed, which
-// takes long.
+// TestLowSNRNothing: for pure white noise the reconstruction stays at the mean picture. The encoder is not initialised, because that takes long.
 func TestLowSNRNothing(t *testing.T) {
 	suite.Calculation(t)
 	clip, _, _ := sdevaetest.WalkingSquare(60)
@@ -49,18 +48,18 @@ func TestLowSNRNothing(t *testing.T) {
 	sdevaetest.AddNoise(clip, 0.36, false)
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Pairs: 10, Restarts: 1, Every: 5})
 	if !s.job.lowSNR() {
-		t.Fatalf("%.3f of noise is said to move", s.job.moving)
+		t.Fatalf("the share of motion in pure noise is %.3f", s.job.moving)
 	}
 	s.model.DrawMean()
 	if err := s.run(context.Background(), s.job.config.Steps); err != nil {
 		t.Fatal(err)
 	}
 	if s.best.Explained >= nothingLearnt {
-		t.Errorf("%.3f of nothing is explained", s.best.Explained)
+		t.Errorf("a share of %.3f is explained in a clip without motion", s.best.Explained)
 	}
 }
 
-// small is a bright square of 3 pixels a side that walks over a picture of 64, under noise.
+// small returns a clip of a bright square of 3x3 pixels that moves over a noisy picture of 64x64.
 func small(n int) *video.Clip {
 	rng := rand.New(rand.NewPCG(8, 8))
 	c := &video.Clip{Channels: 1, Height: 64, Width: 64}
@@ -79,13 +78,13 @@ func small(n int) *video.Clip {
 	return c
 }
 
-// TestLowSNRSmallObject: in the moments of a large picture the noise outweighs what is small, unless the first layer leaves it out.
+// TestLowSNRSmallObject: in the moments of a large picture the noise hides a small object, unless the first layer removes the noise by a threshold.
 func TestLowSNRSmallObject(t *testing.T) {
 	suite.Long(t)
 	clip := small(300)
 	s := begun(t, clip, Config{Latent: 2, Seed: 1, Tau: TauOf(clip), Steps: 10, Restarts: 1})
 	if !s.job.lowSNR() {
-		t.Fatalf("%.3f of the clip's energy moves, too much to try", s.job.moving)
+		t.Fatalf("the share of motion in the clip's energy is %.3f, too large for this test", s.job.moving)
 	}
 	m, pairs := s.model, numeric.Spread(s.job.train, lowSNRPairs)
 	m.AverageKernels(clip)
@@ -99,11 +98,11 @@ func TestLowSNRSmallObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	if lifted < all+0.2 {
-		t.Errorf("the components' correlations add up to %.2f, and to %.2f where only what stands out is seen: expected 0.2 more (1.28 and 1.72 measured)", all, lifted)
+		t.Errorf("the components' correlations add up to %.2f, and with a raised threshold to %.2f: expected 0.2 more (1.28 and 1.72 measured)", all, lifted)
 	}
 }
 
-// TestInitialiseUnderLight: what is the same in all of a film lasts longer than what moves, and is no latent.
+// TestInitialiseUnderLight: a still part of the film is slower than the motion, but must not become a latent.
 func TestInitialiseUnderLight(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(400)
@@ -129,7 +128,7 @@ func TestInitialiseUnderLight(t *testing.T) {
 	}
 }
 
-// begun is the first restart of a training, not primed.
+// begun returns the first restart of a training, without initialisation.
 func begun(t *testing.T, clip *video.Clip, c Config) *session {
 	t.Helper()
 	j, err := newJob(context.Background(), Training{}, clip, c)

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	maxSprites = 5   // objects in one search: more take minutes
-	firstWidth = 0.1 // standard deviation of the encoder's first posteriors, of latents of variance 1
+	maxSprites = 5   // largest number of objects in one search; more would take minutes
+	firstWidth = 0.1 // standard deviation of the encoder's initial posteriors, for latents of variance 1
 
-	maxSearchPixels = 1 << 17 // pixels of a picture that is searched: a minute of work a sprite
-	spriteSteps     = 1200    // steps of the encoder; fewer if Steps is small
+	maxSearchPixels = 1 << 17 // largest number of pixels of a searched picture, about a minute of work per sprite
+	spriteSteps     = 1200    // steps of the encoder on synthetic frames; fewer if Steps is small
 )
 
 const (
@@ -27,13 +27,14 @@ const (
 	spriteRate       float64 = 6e-3 // tuned train.spriteRate: peak rate of Adam on synthetic frames of located sprites: the encoder starts from nothing, and targets are exact
 )
 
-// searches reports whether to search the clip for rigid objects.
+// searches reports whether the clip is searched for rigid objects.
 func (j *job) searches(c Config) bool {
 	return c.SpriteSteps >= 0 && !c.Clock && j.origin == nil && j.clip.Height*j.clip.Width <= maxSearchPixels
 }
 
-// locate searches for as many rigid objects as there are pairs of latents. If that fails, it tries one object that changes, or one over a dynamic background;
-// at low SNR and for one or two latents, a low-rank picture. It returns nil if none of these explains the motion, or if the config disables the search.
+// locate searches for one rigid object per pair of latents. If that fails, it tries one object that changes, or one object over a dynamic background. At low
+// SNR and for one or two latents it tries a low-rank picture instead. It returns nil if none of these explains the motion, or if the config disables the
+// search.
 func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	if !j.searches(c) {
 		return nil, nil
@@ -54,8 +55,8 @@ func (j *job) locate(ctx context.Context, c Config) (*tracked, error) {
 	return nil, nil
 }
 
-// locateWithoutSteps repeats the search without a change of the still part, if rigid objects leave a residual and the still part of the picture changes between
-// two frames: an object's modes may have learnt that change. It returns the result with the smaller residual on held-out frames.
+// locateWithoutSteps repeats the search on a clip without steps of its still part. It does so if rigid objects leave a residual and the still part of the
+// picture changes between two frames, because an object's modes may have learnt that change. It keeps the result with the smaller residual on held-out frames.
 func (j *job) locateWithoutSteps(ctx context.Context, c Config) error {
 	rigid := j.tracked != nil && j.tracked.deforming == nil && j.tracked.explained >= 1-numeric.LeastLayer
 	if rigid || !j.searches(c) { // case locate.steps: a still part of the picture that changes once: dust that moves, a spot that bleaches
@@ -85,8 +86,8 @@ func (j *job) minExplained() float64 {
 	return minSprites
 }
 
-// locateSprites searches for n sprites, at low SNR also in all frames together. It returns nil if they explain less than least of the motion,
-// if they do not move independently, and once ctx is done.
+// locateSprites searches for n sprites, at low SNR also in all frames together. It returns nil if they explain less than the share `least` of the motion, if
+// they do not move independently, or if ctx is done.
 func (j *job) locateSprites(ctx context.Context, n int, seed uint64, least float64) *tracked {
 	if j.training.Watch != nil {
 		j.training.Watch(Progress{Seeking: n})
@@ -116,7 +117,7 @@ func (j *job) trackSprites(ctx context.Context, m *sprites.Set, least float64) *
 	return t.settle(j.clip)
 }
 
-// settle converts the places to latents. It returns nil if a place is constant or the sprites do not move independently.
+// settle converts the positions to latents. It returns nil if a coordinate is constant or the sprites do not move independently.
 func (t *tracked) settle(c *video.Clip) *tracked {
 	t.sprites.Unwrap(t.places)
 	if !t.standardise(t.places, 2*len(t.sprites.Templates)) || !t.independent(c.Pairs(c.MaxGap())) {
@@ -125,17 +126,17 @@ func (t *tracked) settle(c *video.Clip) *tracked {
 	return t
 }
 
-// explainedBy returns the share of the motion in held-out frames that the sprites explain, and the mean residual energy of a frame.
+// explainedBy returns the share of the motion in held-out frames that the sprites explain, and the mean residual energy per frame.
 func (j *job) explainedBy(m *sprites.Set) (share, left float64) {
 	held := video.FramesOf(j.held)
 	_, left = m.Track(j.clip, held)
-	if m.LowSNR > 0 { // noise in the background counts on both sides
+	if m.LowSNR > 0 { // both energies include the noise in the background
 		return j.shareOf(left, m.Residual(j.clip, held).Energy(m)/float64(len(held))), left
 	}
 	return j.share(left), left
 }
 
-// share returns the explained share of the motion in held-out frames, given the residual energy of a frame.
+// share returns the explained share of the motion in held-out frames, given the residual energy per frame.
 func (j *job) share(left float64) float64 { return j.shareOf(left, j.energyHeld()) }
 
 func (j *job) shareOf(left, energy float64) float64 { return min(1, (1-left/energy)/j.moving) }
@@ -151,8 +152,8 @@ func (j *job) energyHeld() float64 {
 	return numeric.SquaredError(x, j.mean) / float64(len(held)) * n / (n - 1)
 }
 
-// withSprites returns the config of a training on located sprites: one run. The encoder learns from synthetic frames of the sprites; then it is frozen while
-// the decoder learns.
+// withSprites returns the config of a training on located sprites. It has one run. The encoder first learns from synthetic frames of the sprites, and is then
+// frozen while the decoder learns.
 func (c Config) withSprites() Config {
 	c.Steps = cmp.Or(c.Steps, DefaultSteps)
 	c.SpriteSteps = cmp.Or(c.SpriteSteps, min(4*c.Steps, spriteSteps))
@@ -160,7 +161,7 @@ func (c Config) withSprites() Config {
 	return c
 }
 
-// locateOverBackground searches for one sprite over a picture that changes as a whole; nil if it explains too little.
+// locateOverBackground searches for one sprite over a picture that changes as a whole. It returns nil if the sprite explains too little.
 func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	m, places := sprites.FindOverBackground(ctx, j.clip, video.FramesOf(j.train), rand.New(rand.NewPCG(seed, math.MaxUint64)))
 	if m == nil || m.Area() > numeric.Majority {
@@ -174,8 +175,8 @@ func (j *job) locateOverBackground(ctx context.Context, seed uint64) *tracked {
 	return t.settle(j.clip)
 }
 
-// locateLowRank finds d latents that change the whole picture, under noise that hides the change in every single frame. It returns nil if they explain almost
-// none of the motion.
+// locateLowRank finds d latents that change the whole picture, even if noise hides the change in every single frame. It returns nil if they explain almost none
+// of the motion.
 func (j *job) locateLowRank(ctx context.Context, d int, seed uint64) *tracked {
 	g := &video.SlowFeatures{Clip: j.clip, Mean: j.mean}
 	t := &tracked{lowRank: &video.LowRank{Basis: numeric.NewBasis(d, numeric.Degree)}}

@@ -17,13 +17,13 @@ func hidden(t *testing.T, clip *video.Clip) *job {
 	j := &job{clip: clip, moving: 1 - clip.Noise()/clip.Energy(), mean: numeric.MeanRow(clip.Pixels, clip.Len(), clip.Size())}
 	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
 	if !j.lowSNR() {
-		t.Fatalf("%.3f of the clip's energy moves", j.moving)
+		t.Fatalf("the share of motion in the clip's energy is %.3f", j.moving)
 	}
 	return j
 }
 
-// TestLowRank: what hides in noise of fifty times its energy is found to a correlation of 0.94, where a frame's product with the very picture
-// that it mixes has 0.96; of bare noise nothing is found.
+// TestLowRank: a signal in noise of fifty times its energy is found with a correlation of 0.94. The product of a frame with the true picture has 0.96. In pure
+// noise nothing is found.
 func TestLowRank(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Mixed(600, 0.25)
@@ -36,11 +36,11 @@ func TestLowRank(t *testing.T) {
 	}
 	noise, _ := sdevaetest.Mixed(600, 0)
 	if found := hidden(t, noise).locateLowRank(t.Context(), 1, 1); found != nil {
-		t.Errorf("%.2f of bare noise explained", found.explained)
+		t.Errorf("a share of %.2f of pure noise is explained", found.explained)
 	}
 }
 
-// TestLowRankTrained: after a training of seconds single frames are read nearly as well as their noise allows, a correlation of 0.96.
+// TestLowRankTrained: after a training of seconds, the encoder reads single frames almost as well as their noise allows, a correlation of 0.96.
 func TestLowRankTrained(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Mixed(600, 0.25)

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// dusty is a faint bar that drifts, over a speck that lies in one corner and from the given frame on in another.
+// dusty returns a clip of a faint drifting bar over a speck of dust. At frame `at` the speck moves from one corner to another.
 func dusty(n, at int) *video.Clip {
 	clip, _ := sdevaetest.Drifting(n, 1, sdevaetest.Bar)
 	for f := range n {
@@ -29,7 +29,7 @@ func dusty(n, at int) *video.Clip {
 	return clip
 }
 
-// TestLocateWithoutSteps: over dust that moves once the object is located where nothing was, or what was left more, and else nothing changes.
+// TestLocateWithoutSteps: if dust moves once, the repeated search finds the object, or explains more than the first search. Otherwise nothing changes.
 func TestLocateWithoutSteps(t *testing.T) {
 	suite.Calculation(t)
 	const n, at = 120, 60
@@ -57,13 +57,13 @@ func TestLocateWithoutSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 			if found := j.tracked != c.before; found != c.want || (j.clip != given) != c.want || slices.Equal(j.steps, []int{at}) != c.want {
-				t.Errorf("found anew: %t, in another clip: %t, steps %v; expected %t", found, j.clip != given, j.steps, c.want)
+				t.Errorf("new result: %t, in another clip: %t, steps %v; expected %t", found, j.clip != given, j.steps, c.want)
 			}
 		})
 	}
 }
 
-// TestVerdictOverSteps: the drawings are not asked for dust that was left out of the search, and auto counts the latents of the object.
+// TestVerdictOverSteps: the verdict does not require dust in the reconstructions if it was left out of the search, and auto counts only the object's latents.
 func TestVerdictOverSteps(t *testing.T) {
 	suite.Long(t)
 	clip := dusty(120, 60)
@@ -81,7 +81,7 @@ func TestVerdictOverSteps(t *testing.T) {
 		said[fmt.Sprint(e.Verdict.Findings)] = true
 	}
 	if len(said) != 2 {
-		t.Error("dust in the clip and none are judged alike")
+		t.Error("the verdicts with and without dust in the clip are equal")
 	}
 	g := NewGrowth(clip, Config{Tau: TauOf(clip), Seed: 1})
 	if _, err := g.Locate(context.Background(), nil); err != nil || g.Latent() != 2 {

@@ -22,9 +22,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestLocate: two rigid objects are followed, by an encoder that has never seen most of their places: an affine map of
-// its latents is where they are, to 1.2 px after a training of seconds, which leaves twice what it takes; an encoder that learnt nothing is
-// 2.5 off. The verdict finds the first object's place, and that the decoder does not draw it yet.
+// TestLocate: two rigid objects are located, and the encoder reads positions that mostly do not occur in the clip. After a training of seconds, an affine map
+// of its latents gives the positions to 1.2 px, twice the usual error; an untrained encoder is off by 2.5 px. The verdict confirms the first object's position,
+// and reports that the decoder does not reconstruct it yet.
 func TestLocate(t *testing.T) {
 	suite.Calculation(t)
 	clip, truth := sdevaetest.Drifting(260, 9, sdevaetest.Bar, sdevaetest.Ring)
@@ -39,7 +39,7 @@ func TestLocate(t *testing.T) {
 	if worst := slices.Max(sdevaetest.AffineError(t, numeric.Float64s(p.Mean), truth)); worst > 1.2 {
 		t.Errorf("an affine map of the latents is off by %.2g px", worst)
 	}
-	var bar []float64 // the first object's place
+	var bar []float64 // position of the first object
 	for k := range clip.Len() {
 		bar = append(bar, truth.At(k, 0), truth.At(k, 1))
 	}
@@ -48,12 +48,12 @@ func TestLocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if why := e.Verdict.Reasons(); e.Verdict.Level != verdict.Doubt || len(why) != 1 || !strings.Contains(why[0], "the reconstructions explain only") {
-		t.Errorf("places that are followed by a decoder of ten steps: %+v", e.Verdict)
+		t.Errorf("located positions with a decoder of ten steps: %+v", e.Verdict)
 	}
 }
 
-// TestLocateNothing: what does not keep its shape, cannot be told apart, is part of another object, is not asked for is
-// learnt as before.
+// TestLocateNothing: if objects change their shape, cannot be distinguished or are parts of one object, or if the search is disabled, the training starts
+// without located objects.
 func TestLocateNothing(t *testing.T) {
 	suite.Long(t)
 	one, _ := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
@@ -77,7 +77,7 @@ func TestLocateNothing(t *testing.T) {
 		config Config
 		want   bool
 
-		explained []float64 // from, to
+		explained []float64 // bounds of the explained share
 	}{
 		"a ring":             {one, Config{Latent: 2}, true, []float64{0.95, 1}},
 		"a disc in noise":    {under, Config{Latent: 2}, true, []float64{minSpritesLowSNR, 1}},
@@ -97,12 +97,12 @@ func TestLocateNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			if low := strings.Contains(name, "noise"); low != j.lowSNR() {
-				t.Errorf("%.2g of the light moves", j.moving)
+				t.Errorf("the share of motion is %.2g", j.moving)
 			}
 			if share := c.explained; share != nil {
 				m := sprites.Find(t.Context(), c.clip, video.FramesOf(j.train), 1, rand.New(rand.NewPCG(1, 2)))
 				if got, _ := j.explainedBy(m); got < share[0] || got > share[1] {
-					t.Errorf("%.2f of what moves is explained, expected %v", got, share)
+					t.Errorf("the explained share of the motion is %.2f, expected %v", got, share)
 				}
 			}
 			if got := j.tracked != nil && j.tracked.count() == 0; got != (c.clip == &murky) {
@@ -115,8 +115,8 @@ func TestLocateNothing(t *testing.T) {
 	}
 }
 
-// TestIndependent: what jumps about and parts of one object are no objects of their own; two that drift the same way, each with steps of its own,
-// are.
+// TestIndependent: sprites that jump at random, and parts of one object, are not independent objects. Two objects that drift in the same direction with
+// different steps are.
 func TestIndependent(t *testing.T) {
 	const n = 400
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -150,7 +150,7 @@ func TestIndependent(t *testing.T) {
 		want bool
 	}{
 		"one":         {[][]float64{x, y}, true},
-		"x is y":      {[][]float64{x, x}, true}, // one object on a slant
+		"x is y":      {[][]float64{x, x}, true}, // one object that moves diagonally
 		"two":         {[][]float64{x, y, east, west}, true},
 		"drift alike": {[][]float64{east, x, west, y}, true},
 		"parts":       {[][]float64{x, y, part, west}, false},
@@ -170,7 +170,7 @@ func TestIndependent(t *testing.T) {
 	}
 }
 
-// TestLocateResumed: killed while it follows, and after, a training ends with the same model.
+// TestLocateResumed: a training that was interrupted during and after the steps on sprites ends with the same model.
 func TestLocateResumed(t *testing.T) {
 	suite.Long(t)
 	clip, _ := sdevaetest.Drifting(180, 9, sdevaetest.Ring)
@@ -182,12 +182,12 @@ func TestLocateResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(file(t, train(t, Training{Resume: checkpoint}, clip, c), clip), want) {
-			t.Errorf("killed at step %d: another model", step)
+			t.Errorf("interrupted at step %d: a different model", step)
 		}
 	}
 }
 
-// lasting is a context that is done once it was asked so many times.
+// lasting is a context that is done after a number of calls of Err.
 type lasting struct {
 	context.Context
 	asked, lasts int
@@ -200,19 +200,19 @@ func (l *lasting) Err() error {
 	return nil
 }
 
-// TestSearchInterrupted: a search ends between two of its rounds, before any step of training.
+// TestSearchInterrupted: a cancelled search ends between two rounds, before any training step.
 func TestSearchInterrupted(t *testing.T) {
 	clip, _ := sdevaetest.Drifting(260, 9, sdevaetest.Bar, sdevaetest.Ring)
 	ctx := &lasting{Context: t.Context(), lasts: 20}
 	var told []Progress
 	_, err := Training{Watch: func(p Progress) { told = append(told, p) }}.Train(ctx, clip, Config{Latent: 4, Seed: 1, Tau: TauOf(clip)})
 	if !errors.Is(err, context.Canceled) || len(told) != 1 || told[0].Seeking != 2 {
-		t.Errorf("%v after it told %+v, expected an interrupted search for two objects", err, told)
+		t.Errorf("%v after the reports %+v, expected an interrupted search for two objects", err, told)
 	}
 }
 
-// TestLocateShared: three discs that look the same, and that one frame in many does not tell apart, are found, in nine frames of ten to
-// 0.4 px, and each is followed all along but for where they meet.
+// TestLocateShared: three equal discs, indistinguishable in a few frames, are found to 0.4 px in nine of ten frames, and each keeps its identity except where
+// discs meet.
 func TestLocateShared(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.AroundMeans(400, 5, sdevaetest.Bright, 7, 8, 17, 9, 11, 17)
@@ -224,11 +224,11 @@ func TestLocateShared(t *testing.T) {
 		t.Fatal("not followed")
 	}
 	places := j.tracked.places
-	for i := range places { // as the truth, not about the means
+	for i := range places { // relative to the origin of the true positions, not to the means
 		places[i] = math.Mod(places[i]+48, 24)
 	}
 	var misses []float64
-	whose := make([]map[int]int, 3) // of each column, how often it is nearest to which object
+	whose := make([]map[int]int, 3) // for each column, how often it is nearest to each object
 	for k := range whose {
 		whose[k] = map[int]int{}
 	}
@@ -242,13 +242,13 @@ func TestLocateShared(t *testing.T) {
 		misses = append(misses, worst)
 	}
 	slices.Sort(misses)
-	if got := misses[len(misses)*9/10]; got > 0.4 { // it is 0.31: on the brighter ground the light ends, and less of a disc is seen
+	if got := misses[len(misses)*9/10]; got > 0.4 { // 0.31 measured: on the brighter background the values saturate, and less of a disc is visible
 		t.Errorf("one frame in ten is off by %.2f px and more", got)
 	}
-	sdevaetest.CheckIdentities(t, whose, 0.99) // a place may be nearer to another object where two meet
+	sdevaetest.CheckIdentities(t, whose, 0.99) // where two objects meet, a position may be nearer to the other one
 }
 
-// TestFilmsApart: what tells films apart is no background. The ring is what moves, and other latents are padding.
+// TestFilmsApart: a difference between films is not a dynamic background. Only the ring moves, and the other latents are padding.
 func TestFilmsApart(t *testing.T) {
 	suite.Long(t)
 	for _, latents := range []int{2, 4} {
@@ -258,15 +258,15 @@ func TestFilmsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if j.tracked == nil || j.tracked.background != nil || j.tracked.explained < 0.95 || len(j.tracked.mean) != latents {
-			t.Errorf("%d latents: no sprite that explains what moves", latents)
+			t.Errorf("%d latents: no sprite that explains the motion", latents)
 		}
 		if j.clip != clip {
-			t.Error("what is trained on is not the clip")
+			t.Error("the training does not use the original clip")
 		}
 	}
 }
 
-// TestOverBackgroundNothing: a broad light that sways is no object where nothing moves over it; a disc over it is one.
+// TestOverBackgroundNothing: a broad swaying light alone is not an object. A disc that moves over it is one.
 func TestOverBackgroundNothing(t *testing.T) {
 	suite.Calculation(t)
 	for name, object := range map[string]sdevaetest.Shape{"a disc": sdevaetest.Disc, "nothing": func(_, _ float64) float64 { return 0 }} {
@@ -281,14 +281,14 @@ func TestOverBackgroundNothing(t *testing.T) {
 	}
 }
 
-// TestLowSNRTooLarge: what covers much of the picture is no object, however well it goes with it.
+// TestLowSNRTooLarge: a sprite that covers much of the picture is not an object, even if it explains the motion.
 func TestLowSNRTooLarge(t *testing.T) {
 	clip, _ := sdevaetest.Drifting(200, 5, sdevaetest.Disc)
 	j := &job{clip: clip, moving: 1}
 	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
 	m := sprites.New(clip)
 	m.LowSNR, m.Background, m.Templates = 2, m.Spectra(clip.Median(clip.Frames())), make([][][]complex128, 1)
-	for width, want := range map[float64]bool{1: true, 6: false} { // the disc's own is 3 px
+	for width, want := range map[float64]bool{1: true, 6: false} { // the disc itself has 3 px
 		m.Templates[0] = m.Gaussian(width)
 		if tr := j.trackSprites(t.Context(), m, math.Inf(-1)); (tr != nil) != want {
 			t.Errorf("a spot of %g px covers %.2f of the picture, followed: %v", width, m.Area(), tr != nil)

@@ -12,14 +12,14 @@ import (
 	"driftscope/online/drift"
 )
 
-const reinitPairs = 1000 // pairs of frames that determine the new latents, at most
+const reinitPairs = 1000 // largest number of pairs used for the new latents
 
 const reinitPoorer float64 = 3 // tuned train.reinitPoorer: largest growth of the unexplained part when latents are re-initialised: straighter latents reconstruct slightly worse, wrong ones far worse
 
-// reinitialise finds new latents among the learnt features, as at the start: reconstruction bends latents, and the slowest components of the
-// features that it needs are straight. Then the decoder is aligned to the new latents and learns alone. If it explains far less than before, the new latents do
-// not hold the
-// state. An object that only drifts is an example: its slowest components are functions of the distance covered. Then the previous latents stay.
+// reinitialise replaces the latents by the slowest components of the learnt features, as at the start: the reconstruction bends the latents, but these
+// components are straight. It then aligns the decoder with the new latents and trains the decoder alone. If the decoder explains far less than before, the new
+// latents do not represent the state, and the previous latents stay. This happens for an object that only drifts, because its slowest components are functions
+// of the distance covered.
 func (s *session) reinitialise(ctx context.Context) error {
 	if !s.reinitialising {
 		err := s.keepBefore()
@@ -45,7 +45,7 @@ func (s *session) reinitialise(ctx context.Context) error {
 	return nil
 }
 
-// keepBefore stores the present model and its explained share.
+// keepBefore stores the current model and its explained share.
 func (s *session) keepBefore() error {
 	s.before, s.beforeLook = s.model.Clone(), Look{Restart: s.restart, Step: s.best.Step}
 	err := s.judge(&s.beforeLook)
@@ -61,7 +61,7 @@ func (s *session) keepBetter() {
 	s.model.Adopt(s.kept)
 }
 
-// beginReinitialised freezes the encoder; a new optimiser moves the other weights.
+// beginReinitialised freezes the encoder and starts a new optimiser for the other weights.
 func (s *session) beginReinitialised() {
 	for i := range s.graph.Machine.Params {
 		if p := &s.graph.Machine.Params[i]; p.PlacesFrames() {
@@ -76,8 +76,8 @@ func (s *session) beginReinitialised() {
 	}
 }
 
-// newLatents replaces the means' layer by the slowest components of the features' moments. The decoder is aligned to them; widths and drift begin
-// again.
+// newLatents replaces the layer of the means by the slowest components of the features' moments. It aligns the decoder with these, and re-initialises the
+// widths and the drift.
 func (s *session) newLatents() error {
 	m, pairs := s.model, numeric.Spread(s.job.train, reinitPairs)
 	frames := video.FramesOf(pairs)

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestKeepBetter: re-initialised latents replace those before, unless the decoder leaves out three times as much.
+// TestKeepBetter: re-initialised latents replace the previous ones, unless the unexplained part grows by more than a factor of three.
 func TestKeepBetter(t *testing.T) {
 	suite.Long(t)
 	clip := sdevaetest.Walk(40, 3)
@@ -46,8 +46,8 @@ func TestKeepBetter(t *testing.T) {
 	}
 }
 
-// TestReinitialisedUnbends: an encoder whose latents are bent, by a last layer that mixes what moves with what flickers, finds straight ones among
-// the same features; one that has the slowest components already keeps them.
+// TestReinitialisedUnbends: for an encoder with bent latents, whose last layer mixes motion with flicker, straight latents are found among the same features.
+// An encoder that already has the slowest components keeps them.
 func TestReinitialisedUnbends(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(300)
@@ -83,10 +83,10 @@ func TestReinitialisedUnbends(t *testing.T) {
 	found := explained()
 	t.Logf("explained: %.3f of random latents, %.3f of re-initialised ones", random, found)
 	if found < 0.6 || found < random+0.1 {
-		t.Errorf("the re-initialised latents explain %.3f of the square's place, the random ones %.3f; expected 0.6 (0.8 measured)", found, random)
+		t.Errorf("the re-initialised latents explain %.3f of the square's position, the random ones %.3f; expected 0.6 (0.8 measured)", found, random)
 	}
 	if slices.Equal(drift, m.Drift.Weights) {
-		t.Error("the drift of the former latents is kept")
+		t.Error("the drift of the previous latents was not replaced")
 	}
 	again := slices.Clone(m.MeanW)
 	if err := s.newLatents(); err != nil || largest(again, m.MeanW) > 0.1*largest(again, make([]float32, len(again))) {

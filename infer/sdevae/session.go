@@ -1,26 +1,26 @@
 // Steps of a training
 //
-//	locate.go        first locates rigid objects (package sprites); each takes two latents, x and y. Otherwise one object, with the residual as a
-//	                 dynamic background (background.go); otherwise, at low SNR, a low-rank picture (package appearance); otherwise nothing
-//	initialise.go    first weights whose latents are slow, or principal, components of random features; at low SNR of averages
-//	train.go         restarts race: all run a third of the way, the two best by held-out loss to the end
-//	session.go       steps of one restart: first the decoder alone, the encoder frozen, then all (Config.FreezeSteps, EncoderRate)
+//	locate.go        locates rigid objects before the training (package sprites); each takes two latents, x and y. If that fails: one object
+//	                 over a dynamic background (background.go); if that fails at low SNR: a low-rank picture (video.LowRank)
+//	initialise.go    initial weights: the latents are slow or principal components of random features; at low SNR, of averages
+//	train.go         restarts race: all take a third of the steps, and the two with the best held-out loss continue to the end
+//	session.go       steps of one restart: first with a frozen encoder, then of all weights (Config.FreezeSteps, EncoderRate)
 //	heldout.go       evaluates held-out pairs; keeps the weights of the best evaluation
-//	synthetic.go     trains the encoder alone, on synthetic frames drawn by the decoder or the sprites
-//	reinitialise.go  latents re-initialised as slow components of the learnt features, and the decoder aligned to them; kept unless they hold less
-//	finish.go        gauge, drift and card of the model file, and the verdict on it (package verdict)
+//	synthetic.go     trains the encoder alone, on synthetic frames rendered by the decoder or from the sprites
+//	reinitialise.go  replaces the latents by slow components of the learnt features, aligns the decoder, and keeps the result unless it explains far less
+//	finish.go        computes gauge, drift and card of the model file, and the verdict on the model (package verdict)
 //
-// With located sprites there is one restart: the encoder learns their places from synthetic frames alone, and is frozen while the decoder,
-// the widths and the drift learn the loss above. Places in the picture need no straightening.
+// With located sprites there is one restart. The encoder learns their positions only from synthetic frames. It is then frozen while the decoder, the widths and
+// the drift are trained with the loss in train.go. Positions in the picture need no straightening.
 //
-// Other differences from the paper: f adds its picture to the logit of the clip's mean picture, so that no step is spent on the still part, and the encoder's
-// last layers read low moments of the feature maps in every other restart (package network, readout.go).
+// Other differences from the paper: f adds its picture to the logit of the clip's mean picture, so no training step is spent on the still part. In every other
+// restart the encoder's last layers read low moments of the feature maps (package network, readout.go).
 //
-// A training resumes from a checkpoint bit for bit (checkpoint.go, snapshot.go). A model continues on other clips (continue.go). grow.go
+// A training resumes from a checkpoint with the same result to the bit (checkpoint.go, snapshot.go). continue.go continues a model on other clips. grow.go
 // chooses the number of latents by the held-out description length, or by the located objects.
 //
-// Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Span.
-// Package dnnl has the convolutions. Gorgonia holds the graph, the loss and the drift network and differentiates them (package network).
+// Symbols of the paper: x frame, z latent, f decoder, μ Drift, σ Sigma, τ Tau, Δt DT, T Clip.Span. Package dnnl runs the convolutions. Gorgonia runs and
+// differentiates the loss and the drift network (package network).
 
 package sdevae
 
@@ -36,7 +36,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// session is one restart: a model and its training so far.
+// session is one restart: a model and the state of its training.
 type session struct {
 	job            *job
 	restart        int
@@ -47,7 +47,7 @@ type session struct {
 	optimiser      *network.Adam
 	q              []float64 // smoothed profiled diffusion
 	clock          []float32 // clock of every frame; nil without a clock
-	permutation    []int     // of the training pairs, in this pass
+	permutation    []int     // order of the training pairs in this pass
 	at             int       // index in the permutation
 	done           int       // steps
 	sum            float64   // sum of the losses since the last look
@@ -55,13 +55,13 @@ type session struct {
 	stale          int       // looks without gain
 	best           Look
 	kept           *network.Model  // weights of the best look
-	synthetic      *syntheticPhase // nil but while the encoder learns from synthetic frames
+	synthetic      *syntheticPhase // nil unless the encoder is learning from synthetic frames
 	reinitialising bool            // true in the last phase
 	before         *network.Model  // weights before the last phase; nil before it
 	beforeLook     Look            // explained share at that time
 }
 
-// newSession makes a restart before its first step, with random weights.
+// newSession returns a restart before its first step, with random weights.
 func newSession(j *job, restart int) (*session, error) {
 	source := rand.NewPCG(j.config.Seed, uint64(restart))
 	s := &session{job: j, restart: restart, source: source, rng: rand.New(source), best: Look{HeldOut: math.Inf(1)}}
@@ -77,7 +77,8 @@ func newSession(j *job, restart int) (*session, error) {
 	return s, nil
 }
 
-// firstModel returns random weights, or the model to continue. The last layers of every other restart read moments alone; at low SNR of all restarts.
+// firstModel returns a model with random weights, or the model to continue. In every other restart, and at low SNR in all restarts, the last layers read only
+// moments.
 func (j *job) firstModel(rng *rand.Rand, restart int) (*network.Model, error) {
 	clip := j.clip
 	m, err := network.New(dnnl.Shape{C: clip.Channels, H: clip.Height, W: clip.Width}, j.config.form(), 2*j.config.Pairs, rng)
@@ -101,7 +102,7 @@ func (j *job) firstModel(rng *rand.Rand, restart int) (*network.Model, error) {
 	return m, nil
 }
 
-// close frees all but the model.
+// close frees everything except the model.
 func (s *session) close() {
 	s.graph.Machine.Close()
 	if s.synthetic != nil {
@@ -109,7 +110,7 @@ func (s *session) close() {
 	}
 }
 
-// discard frees a session, which may be nil, with its model.
+// discard frees a session and its model. The session may be nil.
 func (s *session) discard() {
 	if s != nil {
 		s.close()
@@ -117,8 +118,8 @@ func (s *session) discard() {
 	}
 }
 
-// run trains up to the given step, or until patience ends. A continued model is evaluated before the first step: if no step does better, it
-// stays unchanged.
+// run trains up to the given step, or until the patience is exhausted. A continued model is evaluated before the first step, and stays unchanged if no step
+// improves it.
 func (s *session) run(ctx context.Context, until int) error {
 	if s.job.origin != nil && s.done == 0 && until > 0 {
 		look, err := s.look()
@@ -189,7 +190,7 @@ func (s *session) step() (float64, error) {
 	return loss, nil
 }
 
-// begin measures the references of a phase's steps before the first step: q and, if l1 is on, the decoder's gain.
+// begin measures the reference values of a phase before its first step: q and, if l1 is enabled, the decoder's gain.
 func (s *session) begin() error {
 	if s.job.config.L1 > 0 {
 		if err := s.model.Calibrate(s.job.clip, numeric.Spread(video.FramesOf(s.job.train), maxCalibration)); err != nil {
@@ -211,7 +212,7 @@ func (s *session) begin() error {
 	return nil
 }
 
-// next returns the next batch of pairs; every pair comes once in a random order before any repeats.
+// next returns the next batch of pairs, in random order. No pair repeats within a pass over all pairs.
 func (s *session) next() []int {
 	n := s.job.config.Pairs
 	if s.at+n > len(s.permutation) {

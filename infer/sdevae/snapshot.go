@@ -6,8 +6,8 @@ import (
 	"driftscope/internal/kit/archive"
 )
 
-// The methods below write the state of a training to an archive, or read it into a job newly made from the same clip and settings. The steps that
-// follow are then the same bit for bit.
+// The methods below write the state of a training to an archive, or read it into a new job for the same clip and settings. The following steps are then the
+// same to the bit.
 
 // archive reads or writes the candidates and the running restart.
 func (j *job) archive(a *archive.Codec) {
@@ -30,7 +30,7 @@ func (j *job) archive(a *archive.Codec) {
 	a.Require(working || n > 0 || j.restart < j.config.Restarts, "no restart is left")
 }
 
-// archiveCurrent reads or writes the running session; to read, it makes the session first.
+// archiveCurrent reads or writes the running session. Before reading, it creates the session.
 func (j *job) archiveCurrent(a *archive.Codec) {
 	restart := 0
 	if a.Writing() {
@@ -48,7 +48,7 @@ func (j *job) archiveCurrent(a *archive.Codec) {
 	}
 }
 
-// parked is the archive of a waiting restart: only the running one has networks and a graph in memory.
+// parked is the archive of a waiting restart. Only the running restart has networks and a graph in memory.
 type parked struct {
 	restart int
 	best    Look
@@ -61,7 +61,7 @@ func (p *parked) archive(a *archive.Codec, restarts int) {
 	a.Blob(&p.state, MaxCheckpoint)
 }
 
-// park appends the restart at work to the candidates.
+// park appends the running restart to the candidates.
 func (j *job) park() error {
 	a := archive.NewWriter(ErrCheckpoint)
 	j.current.archive(a)
@@ -71,7 +71,7 @@ func (j *job) park() error {
 	return a.Err()
 }
 
-// resumeBest runs the first candidate, unless a restart is running.
+// resumeBest makes the first candidate the running restart, unless a restart is already running.
 func (j *job) resumeBest() (err error) {
 	if j.current != nil {
 		return nil
@@ -140,7 +140,7 @@ func (s *session) archiveWeights(a *archive.Codec, kept **network.Model) {
 	archiveModel((*kept), a)
 }
 
-// archiveSleep reads or writes the training on synthetic frames, once it has begun.
+// archiveSleep reads or writes the training on synthetic frames, if it has begun.
 func (s *session) archiveSleep(a *archive.Codec) {
 	begun := s.synthetic != nil
 	if a.Bool(&begun); a.Err() != nil || !begun {
@@ -168,7 +168,7 @@ func archiveAdam(a *network.Adam, to *archive.Codec, params []network.Parameter,
 	}
 }
 
-// archiveModel reads or writes the kept parts of an evaluated model.
+// archiveModel reads or writes the stored parts of an evaluated model.
 func archiveModel(m *network.Model, a *archive.Codec) {
 	for _, w := range m.Weights() {
 		a.Singles(*w)
@@ -191,7 +191,7 @@ func blank(like []dnnl.Moments) []dnnl.Moments {
 	return out
 }
 
-// archiveLook passes on a look.
+// archiveLook reads or writes a look.
 func archiveLook(a *archive.Codec, l *Look) {
 	const any = 1 << 31
 	a.Count(&l.Restart, any)
@@ -201,9 +201,9 @@ func archiveLook(a *archive.Codec, l *Look) {
 	a.Bits(&l.Explained)
 }
 
-// archiveLooks passes on at most limit looks.
+// archiveLooks reads or writes at most limit looks.
 func archiveLooks(a *archive.Codec, v *[]Look, limit int) {
-	const size = 5 * 8 // bytes a look
+	const size = 5 * 8 // bytes per look
 	n := len(*v)
 	a.Count(&n, limit)
 	a.Require(a.Writing() || n <= len(a.Bytes())/size, "%d looks announced", n)

@@ -11,11 +11,12 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Training on synthetic frames. A decoder draws well only near its training frames, but an object that changes is drawn well anywhere. Its look
-// must not depend on its place. The encoder learns the difference from frames in which both vary independently, over their whole range.
+// Training on synthetic frames. A decoder reconstructs well only near its training frames, but a located object that changes can be rendered well anywhere. The
+// latents of its look must not depend on its position. The encoder learns this from frames in which look and position vary independently, over their whole
+// range.
 const (
 	changingWidth   = 1    // distance of a synthetic frame from its starting frame, in standard deviations of the latents, if the sprite changes
-	syntheticFrames = 2000 // starting frames, at most
+	syntheticFrames = 2000 // largest number of starting frames
 )
 
 const (
@@ -24,29 +25,29 @@ const (
 	lateWarmup     float64 = 20   // tuned train.lateWarmup: steps of linear rise in the later phases, whose optimiser starts fresh
 )
 
-// syntheticPhase is the training of the encoder on synthetic frames, with the posteriors of every training frame and the residuals of the frames.
+// syntheticPhase is the training of the encoder on synthetic frames. It holds the posteriors of the starting frames and their residuals.
 type syntheticPhase struct {
 	graph     *network.SyntheticGraph
 	optimiser *network.Adam
 	targets   *network.Posteriors
-	sd        []float64 // of the means over the clip
-	clock     []float32 // of the frames; nil without a clock
-	left      []float32 // frames - drawings, n × CHW; differences of pairs if the picture is low-rank
+	sd        []float64 // sd of each latent's means over the frames
+	clock     []float32 // clock of the frames; nil without a clock
+	left      []float32 // residuals: frames minus their reconstructions, n × CHW; differences of pairs if the picture is low-rank
 	start     []int     // starting frame of each synthetic frame of the batch
-	look      []int     // frame whose appearance it has beyond the latents: its starting frame, or any frame if the sprite changes
-	steps     int       // to take
+	look      []int     // frame that determines its appearance beyond the latents: the starting frame, or any frame if the sprite changes
+	steps     int       // number of steps
 	rate      float64   // peak rate of Adam
-	width     float64   // distance of a synthetic frame from the frame that it starts from, in sd
+	width     float64   // distance of a synthetic frame from its starting frame, in sds of the latents
 	done      int
 
-	draw    func(pictures, z []float32, frames []int) error // draws the latents, each with its frame's appearance beyond the latents
-	frames  []int                                           // starting frames of a synthetic frame
-	changes bool                                            // the sprite does
-	sprites int                                             // first latents of each pair, from one frame; another sprite's and the background's may come from another frame
-	noise   []float32                                       // scratch for moved noise; nil if the residual is the frame's own
+	draw    func(pictures, z []float32, frames []int) error // renders latents, each with its frame's appearance beyond the latents
+	frames  []int                                           // starting frames
+	changes bool                                            // the sprite changes
+	sprites int                                             // number of sprites; the latents of each sprite and of the background may come from different frames
+	noise   []float32                                       // scratch for shifted noise; nil if each frame keeps its own residual
 }
 
-// beginSynthetic starts it: from the best look's weights or, where something was located, from the first.
+// beginSynthetic starts the training on synthetic frames. It starts from the weights of the best look or, if objects were located, from the initial weights.
 func (s *session) beginSynthetic() (err error) {
 	frames := numeric.Spread(video.FramesOf(s.job.train), syntheticFrames)
 	l := &syntheticPhase{frames: frames, start: make([]int, 2*s.job.config.Pairs), look: make([]int, 2*s.job.config.Pairs)}
@@ -73,7 +74,7 @@ func (s *session) beginSynthetic() (err error) {
 	for i, v := range drawn {
 		l.left[i] -= v
 	}
-	if s.job.tracked != nil && s.job.tracked.lowRank != nil { // the fit to all frames contains a frame's own noise: the encoder would overfit to it
+	if s.job.tracked != nil && s.job.tracked.lowRank != nil { // the fit to all frames contains each frame's own noise, to which the encoder would overfit
 		l.left, l.noise = s.job.clip.Differences(numeric.Spread(s.job.train, syntheticFrames)), make([]float32, s.job.clip.Size())
 	}
 	l.clock = s.model.Clock(s.job.clip, frames)
@@ -87,10 +88,10 @@ func (s *session) beginSynthetic() (err error) {
 	return nil
 }
 
-// trainOnSynthetic is the sleep phase of wake-sleep (Hinton, Dayan, Frey and Neal 1995), with frames instead of bare drawings. It moves a frame
-// to latents z around its own m by the decoder, x + f(z) - f(m), and only the encoder learns to read z. There is no limit to these frames, even
-// if the film has only eighty, so they undo overfitting. Everything that the decoder cannot draw stays in the picture, so the encoder does not learn the
-// decoder's mistakes.
+// trainOnSynthetic is the sleep phase of the wake-sleep algorithm (Hinton, Dayan, Frey and Neal 1995), with changed frames instead of pure decoder outputs.
+// With the decoder it moves a frame from its own latents m to nearby latents z, x + f(z) - f(m), and trains only the encoder to read z. The number of such
+// frames is unlimited, even for a film of eighty frames, so they undo overfitting. Everything that the decoder cannot reconstruct stays in the picture, so the
+// encoder does not learn the decoder's errors.
 func (s *session) trainOnSynthetic(ctx context.Context) error {
 	if s.synthetic == nil {
 		if err := s.beginSynthetic(); err != nil {
@@ -123,7 +124,7 @@ func (s *session) trainOnSynthetic(ctx context.Context) error {
 	return s.model.Calibrate(s.job.clip, numeric.Spread(video.FramesOf(s.job.train), maxCalibration))
 }
 
-// fillSynthetic draws a batch.
+// fillSynthetic fills the graph's inputs with a batch of synthetic frames.
 func (s *session) fillSynthetic(l *syntheticPhase) error {
 	d, size, n, rows := s.model.Dim, s.job.clip.Size(), len(l.targets.Mean)/s.model.Dim, 2*s.job.config.Pairs
 	mean, logDiag, weight := l.graph.Mean.Data().([]float32), l.graph.LogDiag.Data().([]float32), l.graph.Weight.Data().([]float32)
@@ -140,8 +141,8 @@ func (s *session) fillSynthetic(l *syntheticPhase) error {
 				from = s.rng.IntN(n)
 			}
 			mean[k*d+i] = l.targets.Mean[from*d+i] + float32(l.width*l.sd[i]*s.rng.NormFloat64())
-			if weight[k*d+i] = 0; l.sd[i] > 0 { // else the latent is constant
-				weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // a dead latent has next to no sd
+			if weight[k*d+i] = 0; l.sd[i] > 0 { // otherwise the latent is constant
+				weight[k*d+i] = float32(1 / (l.sd[i]*l.sd[i] + 1e-12)) // the sd of a dead latent is almost 0
 			}
 		}
 		copy(logDiag[k*d:(k+1)*d], l.targets.LogDiag[near*d:])
@@ -163,7 +164,8 @@ func (s *session) fillSynthetic(l *syntheticPhase) error {
 	return nil
 }
 
-// residualFor returns a frame minus its drawing k, or the noise of some pair, moved to a random place, so that it never repeats.
+// residualFor returns the residual of synthetic frame k's starting frame. For a low-rank picture it instead returns the noise of a random pair, shifted at
+// random, so that the noise never repeats.
 func (s *session) residualFor(l *syntheticPhase, k int) []float32 {
 	size := s.job.clip.Size()
 	if l.noise == nil {

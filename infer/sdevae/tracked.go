@@ -12,23 +12,23 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// tracked holds the located objects of a clip before the training, as latents of variance 1: x and y of one sprite after another, then the
-// latents of a dynamic background or of a single sprite's changes; or, instead of sprites, the latents of a low-rank picture.
+// tracked holds the objects of a clip that were located before the training, as latents of variance 1. First come x and y of each sprite, then the latents of a
+// dynamic background or of a single sprite's changes. A low-rank picture has its latents instead of sprites.
 type tracked struct {
 	sprites    *sprites.Set
-	deforming  *sprites.Deforming // the single sprite, where its light changes; else nil
-	scores     []float64          // scores of its modes, frames × modes: the first are latents, the others belong to a frame
-	looks      *sprites.Looks     // of the single sprite in the training frames, once synthetic frames are drawn; otherwise nil
+	deforming  *sprites.Deforming // the single sprite if its light changes, otherwise nil
+	scores     []float64          // scores of its modes, frames × modes: the first ones are latents, the others are fixed per frame
+	looks      *sprites.Looks     // looks of the single sprite in the training frames, while synthetic frames are rendered; otherwise nil
 	lowRank    *video.LowRank     // instead of sprites, if the picture changes as a whole under noise
 	background *dynamicBackground // behind a single sprite; nil if the background is a still picture
-	left       float64            // energy of a held-out frame that is not explained
-	explained  float64            // share of the motion in held-out frames
-	places     []float64          // frames × 2 a sprite, px
-	mean, sd   []float64          // of places, px, and of the background's latents
+	left       float64            // unexplained energy per held-out frame
+	explained  float64            // explained share of the motion in held-out frames
+	places     []float64          // frames × 2 per sprite, px
+	mean, sd   []float64          // mean and sd of the positions, px, and of the further latents
 	z          []float32          // frames × latents
 }
 
-// standardise sets z from latents, frames × d. It is false if one of them is constant.
+// standardise sets z from latents, frames × d. It returns false if a latent is constant.
 func (t *tracked) standardise(latents []float64, d int) bool {
 	t.z, t.mean, t.sd = make([]float32, len(latents)), make([]float64, d), make([]float64, d)
 	axis := make([]float64, len(latents)/d)
@@ -47,7 +47,7 @@ func (t *tracked) standardise(latents []float64, d int) bool {
 	return true
 }
 
-// pad adds constant latents, up to d in all.
+// pad adds constant latents, up to a total of d.
 func (t *tracked) pad(d int) {
 	live := len(t.mean)
 	z := make([]float32, len(t.z)/live*d)
@@ -57,11 +57,12 @@ func (t *tracked) pad(d int) {
 	t.z, t.mean, t.sd = z, append(t.mean, make([]float64, d-live)...), append(t.sd, make([]float64, d-live)...)
 }
 
-// mutedScale is the factor on a padding latent's first weights. The latent varies by less than any motion, but not by zero, so that no
-// division by zero occurs.
+// mutedScale is the factor on a padding latent's initial weights. The latent then varies less than any motion, but not by exactly zero, which would cause a
+// division by zero.
 const mutedScale = 1e-7
 
-// mutePadding sets the weights of padding latents so that they read almost nothing of a frame and draw nothing, until training changes them.
+// mutePadding sets the weights of padding latents so that they depend on a frame by almost nothing and do not affect the reconstruction, until training changes
+// them.
 func (t *tracked) mutePadding(m *network.Model) {
 	seed := len(m.SeedB)
 	for i, sd := range t.sd {
@@ -76,7 +77,8 @@ func (t *tracked) mutePadding(m *network.Model) {
 	}
 }
 
-// independent reports whether each sprite moves on its own: its places persist from frame to frame, and its steps differ from another's.
+// independent reports whether each sprite moves on its own. Its positions must persist from frame to frame, and its steps must not correlate with another
+// sprite's steps.
 func (t *tracked) independent(pairs []video.Pair) bool {
 	d := 2 * len(t.sprites.Templates)
 	steps := mat.NewDense(len(pairs), d, nil)
@@ -87,11 +89,11 @@ func (t *tracked) independent(pairs []video.Pair) bool {
 	}
 	for i := range d {
 		step := mat.Col(nil, i, steps)
-		if stat.Variance(step, nil) > 1 { // half of it, or more, does not persist
+		if stat.Variance(step, nil) > 1 { // at least half of the motion does not persist
 			return false
 		}
 		for other := range i - i%2 {
-			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > numeric.Majority { // they are parts of one object
+			if math.Abs(stat.Correlation(step, mat.Col(nil, other, steps), nil)) > numeric.Majority { // the two are parts of one object
 				return false
 			}
 		}
@@ -114,7 +116,7 @@ func (t *tracked) posteriors(frames []int, form network.Posterior) *network.Post
 	return p
 }
 
-// draw draws pictures of latents (n × CHW), each with its frame's appearance beyond the latents.
+// draw renders pictures from latents (n × CHW), each with its frame's appearance beyond the latents.
 func (t *tracked) draw(pictures, z []float32, frames []int) error {
 	n := len(frames)
 	if t.lowRank != nil {
@@ -146,7 +148,7 @@ func (t *tracked) draw(pictures, z []float32, frames []int) error {
 	return nil
 }
 
-// keepLooks stores the residuals of a single rigid sprite over a still picture, so that synthetic frames show them.
+// keepLooks stores the residuals of a single rigid sprite over a still picture, so that synthetic frames contain them.
 func (t *tracked) keepLooks(c *video.Clip, frames []int) {
 	// case sprites.looks: the residual of a single rigid sprite moves with it in synthetic frames
 	if t.count() == 1 && t.deforming == nil && t.background == nil && t.sprites.LowSNR == 0 {
@@ -154,7 +156,7 @@ func (t *tracked) keepLooks(c *video.Clip, frames []int) {
 	}
 }
 
-// appearance returns the frames' scores with the first of each in place of its own.
+// appearance returns the frames' scores, with the first scores of each frame replaced by the given ones.
 func (t *tracked) appearance(frames []int, first []float64) (scores []float64) {
 	modes, latents := t.deforming.Modes(), len(first)/len(frames)
 	for k, f := range frames {

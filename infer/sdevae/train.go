@@ -1,26 +1,25 @@
 // The loss
 //
-// A frame x has the posterior q(z|x) = N(m(x), S(x)), S = L L' with L lower triangular or diagonal. A decoder f draws it back, and
-// the latents obey dz = μ(z) dt + σ dW. For a mini-batch of random consecutive pairs (x₀, x₁), Δt apart, the loss is
+// A frame x has the posterior q(z|x) = N(m(x), S(x)), S = L L' with L lower triangular or diagonal. A decoder f reconstructs the frame from z, and the latents
+// obey dz = μ(z) dt + σ dW. For a mini-batch of random pairs (x₀, x₁) of consecutive frames, Δt apart, the loss is
 //
 //	rec  = mean over frames of |f(m + L ε) - x|² / 2τ       summed over pixels
 //	eᵢ   = mᵢ(x₁) - mᵢ(x₀) - μᵢ(m(x₀)) Δt
 //	qᵢ   = mean over pairs of (eᵢ² + Sᵢᵢ(x₀) + Sᵢᵢ(x₁)) / Δt
 //	loss = rec + ½ Σᵢ ln qᵢ - mean over frames of ln det L
 //
-// Variants: with a learnt diffusion, Σᵢ qᵢ/2σᵢ² + ln σᵢ replaces ½ Σᵢ ln qᵢ. With sub-steps, that many Euler steps along the drift replace
-// m(x₀) + μ Δt. A prior adds ν/2 mean (Σᵢ Sᵢᵢ + mᵢ²). l1 adds a multiple of Σᵢ √qᵢ |∂f/∂zᵢ|, the motion in the picture, which does not
-// depend on the scale of z.
+// Variants: with a learnt diffusion, Σᵢ qᵢ/2σᵢ² + ln σᵢ replaces ½ Σᵢ ln qᵢ. With sub-steps, several Euler steps along the drift replace m(x₀) + μ Δt. A prior
+// adds ν/2 mean (Σᵢ Sᵢᵢ + mᵢ²). l1 adds a multiple of Σᵢ √qᵢ |∂f/∂zᵢ|, the motion in the picture, which does not depend on the scale of z.
 //
-// With a clock, the drift is μ(z, c) and the encoder's last layers read c after its features, as in the paper for drifts that depend on time: c = 2t/T - 1,
-// where t is the time since the frame's trajectory began and T the duration of the longest one. The file
-// takes t in seconds, up to T. That drift shapes the encoder and is then discarded, like the drift without a clock. The exported drift is
-// fitted to the exported latents, depends on z alone, and is the mean over the clip. The online estimator follows changes of the law.
+// With a clock, the drift is μ(z, c) and the encoder's last layers read c in addition to its features, as in the paper for drifts that depend on time. c = 2t/T
+// - 1, where t is the time since the frame's trajectory began and T the duration of the longest trajectory. The model file reads t in seconds, up to T. This
+// drift shapes the encoder and is then discarded, like the drift without a clock. The exported drift is fitted to the exported latents, depends on z alone, and
+// is a mean over the clip. The online estimator follows changes of the law.
 //
-// ½ ln q is the Gaussian transition likelihood with σᵢ² at its maximum, so the scale of z is free during training. The gauge sets it
-// (package gauge): z = C^(-½) (m - mean), where C estimates σσ' from the increments. The loss counts one entropy per transition, not two.
-// Pairs are drawn at random, so that batch normalisation sees the whole video at every step. Before the gauge the latents are straightened, as
-// in the paper's Theorem 1: a change of variables that makes the diffusion the same everywhere leaves only an isometry open.
+// ½ ln q is the negative log-likelihood of a Gaussian transition, minimised over σᵢ², so the scale of z is free during training. The gauge fixes the scale
+// (package gauge): z = C^(-½) (m - mean), where C estimates σσ' from the increments. The loss counts one entropy per transition, not two. Pairs are drawn at
+// random, so batch normalisation uses frames from the whole video at every step. Before the gauge the latents are straightened. By the paper's Theorem 1, a
+// change of variables that makes the diffusion the same everywhere determines the latents up to an isometry.
 
 package sdevae
 
@@ -40,47 +39,46 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Look is one look at the held-out frames.
+// Look is one evaluation of the held-out frames.
 type Look struct {
 	Restart, Step int
-	Loss          float64 // training loss, averaged since the last look
-	HeldOut       float64 // the loss on held-out pairs, without sampling noise
+	Loss          float64 // training loss, averaged over the steps since the last look
+	HeldOut       float64 // loss on held-out pairs, without sampling noise
 	Explained     float64 // share of the held-out pictures' variance beyond noise that the reconstruction explains
 }
 
-// Progress reports a training after every step, before the first step of a continued model, and before a search.
+// Progress is the state of a training. It is reported after every step, before the first step of a continued model, and before a search.
 type Progress struct {
-	Step, Steps int // in all
+	Step, Steps int // steps taken, and in total
 	Loss        float64
 	Look        *Look // nil between looks
-	Seeking     int   // rigid objects that are searched for, before the first step; 0 in training
+	Seeking     int   // number of rigid objects in the current search, before the first step; 0 during training
 }
 
 // Result is the result of a training.
 type Result struct {
-	Model   *network.Model // the caller closes it
+	Model   *network.Model // to be closed by the caller
 	Config  Config         // with the defaults filled in
-	Best    Look           // look with the kept weights
+	Best    Look           // evaluation of the weights in Model
 	History []Look
 
 	SpriteShare       float64 // share of the motion that located sprites explain; 0 without sprites
 	Sprites           int     // number of located objects
-	Modes             int     // ways in which the light of a single object changes; 0 if it is rigid
-	AppearanceLatents int     // latents that are scores of those modes
-	Steps             []int   // frames at which the still part of the picture changes, if located objects are over one that does
-	BackgroundLatents int     // latents of a dynamic background; further ones are padding
+	Modes             int     // modes of change of a single object's light; 0 if it is rigid
+	AppearanceLatents int     // latents that are scores of these modes
+	Steps             []int   // frames at which the still part of the picture behind located objects changes
+	BackgroundLatents int     // latents of a dynamic background; further latents are padding
 }
 
 // Train returns ErrMean if no restart's reconstruction ever left the mean picture.
-var ErrMean = errors.New("reconstruction never left the mean picture: the latents hold nothing; " +
+var ErrMean = errors.New("the reconstruction never left the mean picture, so the latents have no content: " +
 	"crop closer to the moving object, give a longer clip, a smaller tau or another seed")
 
-// Training says how to learn a model, besides the clip and the config. The zero value starts from random weights and leaves no
-// checkpoints.
+// Training holds the options of a training besides the clip and the config. The zero value starts from random weights and writes no checkpoints.
 type Training struct {
 	Watch  func(Progress)     // called after every step, from the training goroutine; may be nil
-	From   *card.File         // the model to continue, which pretrain wrote, in one run; nil starts from random weights
-	Save   func([]byte) error // given a checkpoint every Config.Every steps, a slice to keep; its error ends the training
+	From   *card.File         // model to continue in one run, written by pretrain; nil starts from random weights
+	Save   func([]byte) error // called with a checkpoint every Config.Every steps; may keep the slice; an error ends the training
 	Notes  []byte             // stored in the checkpoints, at most 1 MiB
 	Resume *Checkpoint        // checkpoint to resume, made with the same clip, config and From; nil starts at the beginning
 }
@@ -91,8 +89,8 @@ func Train(ctx context.Context, clip *video.Clip, c Config, watch func(Progress)
 	return Training{Watch: watch}.Train(ctx, clip, c)
 }
 
-// Train learns a model of the clip. The same clip, config and starting model give the same model, resumed or not, on the same number of threads. It returns
-// ErrCheckpoint if Resume belongs to anything else, and ErrMean.
+// Train learns a model of the clip. For the same number of threads, the same clip, config and starting model give the same model, resumed or not. Train returns
+// ErrCheckpoint if Resume belongs to another training, and ErrMean if nothing was learnt.
 func (t Training) Train(ctx context.Context, clip *video.Clip, c Config) (*Result, error) {
 	j, err := newJob(ctx, t, clip, c)
 	if err != nil {
@@ -119,26 +117,26 @@ func (t Training) Train(ctx context.Context, clip *video.Clip, c Config) (*Resul
 	return r, nil
 }
 
-// job is a training under way.
+// job is a running training.
 type job struct {
 	training    Training
 	clip        *video.Clip
-	digest      []byte       // digest of the clip, if there are checkpoints
-	origin      *onnx.Origin // the model to continue; nil if there is none
+	digest      []byte       // digest of the clip, if checkpoints are used
+	origin      *onnx.Origin // model to continue, or nil
 	config      Config
 	train, held []video.Pair
 	moving      float64   // share of the clip's energy that is not noise
 	tracked     *tracked  // objects located before the training, or nil
-	steps       []int     // frames at which the still part of the picture changes, if tracked was located without that change
+	steps       []int     // frames at which the still part of the picture changes, if that change was removed to find tracked
 	mean        []float32 // the clip's mean picture at low SNR, because the mean of a few frames contains too much noise
 
 	before     int      // steps of the training of a dynamic background
-	taken      int      // steps, of all restarts
-	looks      []Look   // of all restarts
-	restart    int      // restart in its trial; the number of restarts once all trials are over
-	finished   int      // number of finalists at the end
-	current    *session // running restart; nil in between
-	candidates []parked // the best restarts whose trial has ended, the best first; finalists move from the front to the back
+	taken      int      // steps of all restarts
+	looks      []Look   // looks of all restarts
+	restart    int      // restart now in its trial; the number of restarts after all trials
+	finished   int      // number of finalists that have ended
+	current    *session // running restart; nil between restarts
+	candidates []parked // best restarts after their trial, the best first; a finalist that has ended moves from the front to the back
 }
 
 func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, error) {
@@ -164,7 +162,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	if j.survey(ctx, c); j.lowSNR() {
 		c.SyntheticSteps, c.ReinitSteps = cmp.Or(c.SyntheticSteps, -1), cmp.Or(c.ReinitSteps, -1)
 	}
-	if c.Clock || len(j.train) < gauge.MinPairs { // with a clock the exported drift is not learnt again; few pairs do not show what is slow
+	if c.Clock || len(j.train) < gauge.MinPairs { // with a clock the drift would not be learnt again; a few pairs do not determine slow components
 		c.ReinitSteps = cmp.Or(c.ReinitSteps, -1)
 	}
 	var err error
@@ -188,7 +186,7 @@ func newJob(ctx context.Context, t Training, clip *video.Clip, c Config) (*job, 
 	return j, nil
 }
 
-// survey splits the clip, equalises it if it is searched, and measures how much of it moves.
+// survey splits the clip, equalises it if it is searched, and measures the share of motion in it.
 func (j *job) survey(ctx context.Context, c Config) {
 	clip := j.clip
 	j.train, j.held = video.Split(clip.Pairs(clip.MaxGap()))
@@ -200,7 +198,7 @@ func (j *job) survey(ctx context.Context, c Config) {
 	}
 }
 
-// run continues the job from its present state to its end.
+// run continues the job from its current state to its end.
 func (j *job) run(ctx context.Context) error {
 	if j.training.Resume != nil {
 		if err := j.resume(j.training.Resume); err != nil {
@@ -226,7 +224,7 @@ func (j *job) run(ctx context.Context) error {
 	return nil
 }
 
-// finish takes the winning session through the phases after its last look.
+// finish runs the phases after the last look for the winning session.
 func (s *session) finish(ctx context.Context) error {
 	if !s.reinitialising {
 		if s.job.config.SyntheticSteps <= 0 || s.job.tracked != nil {
@@ -245,7 +243,7 @@ func (s *session) broken() error {
 	return fmt.Errorf("training broke down: the held-out loss was never finite; try a smaller rate than %g", s.job.config.Rate)
 }
 
-// trials runs every restart through its trial and keeps the best as candidates.
+// trials runs the trial of every restart and keeps the best restarts as candidates.
 func (j *job) trials(ctx context.Context) error {
 	for ; j.restart < j.config.Restarts; j.restart++ {
 		if j.current == nil {
@@ -268,7 +266,7 @@ func (j *job) trials(ctx context.Context) error {
 	return nil
 }
 
-// final runs the candidates to the end, and then runs the best again.
+// final runs the candidates to the end, and then makes the best one the running restart.
 func (j *job) final(ctx context.Context) error {
 	for ; j.finished < j.config.finalists(); j.finished++ {
 		if err := j.resumeBest(); err != nil {
@@ -285,7 +283,7 @@ func (j *job) final(ctx context.Context) error {
 	return j.resumeBest()
 }
 
-// keep orders the candidates by the held-out loss and keeps the first n.
+// keep sorts the candidates by held-out loss and keeps the first n.
 func (j *job) keep(n int) {
 	slices.SortStableFunc(j.candidates, func(a, b parked) int { return cmp.Compare(a.best.HeldOut, b.best.HeldOut) })
 	j.candidates = j.candidates[:min(n, len(j.candidates))]

@@ -18,7 +18,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// White noise has no latents: reconstruction stays at the mean picture, and the error says so.
+// TestReconstructionNeverLeavesTheMean: white noise has no latents, so the reconstruction stays at the mean picture, and Train returns ErrMean.
 func TestReconstructionNeverLeavesTheMean(t *testing.T) {
 	c, rng := sdevaetest.Walk(40, 3), rand.New(rand.NewPCG(1, 0))
 	for i := range c.Pixels {
@@ -58,8 +58,7 @@ func TestClipRefused(t *testing.T) {
 	}
 }
 
-// tide is a bright spot on 8×16 pixels that is carried to the right for 2 s and back for 2 s, 3.5 pixels a second with noise, several
-// times over.
+// tide returns a clip of a bright spot on 8×16 pixels that drifts to the right for 2 s and back for 2 s, repeatedly, at 3.5 pixels per second with noise.
 func tide(times int) *video.Clip {
 	rng := rand.New(rand.NewPCG(8, 0))
 	c := &video.Clip{Channels: 1, Height: 8, Width: 16}
@@ -80,9 +79,8 @@ func tide(times int) *video.Clip {
 	return c
 }
 
-// TestDriftThatTurns: at the same latents the learnt drift goes with the spot early, and back with it late. The network starts at zero
-// and is not done after 160 steps, so a tenth of the speed is enough. Its latent
-// is as it should be, and the verdict says so.
+// TestDriftThatTurns: at the same latents, the learnt drift has the direction of the spot early, and the opposite direction late. The network starts at zero
+// and has not converged after 160 steps, so a tenth of the speed is enough. The latent is correct, and the verdict confirms it.
 func TestDriftThatTurns(t *testing.T) {
 	suite.Long(t)
 	clip := tide(6)
@@ -108,15 +106,15 @@ func TestDriftThatTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e.Verdict.Level != verdict.Good || e.Card.Training.Verdict.Level != "good" || len(e.Card.Training.Verdict.Reasons) != 4 {
-		t.Errorf("a spot that is followed: %+v", e.Verdict)
+		t.Errorf("a spot with a correct latent: %+v", e.Verdict)
 	}
 }
 
-// TestClockThatStands: with times that only go back there is no clock to learn.
+// TestClockThatStands: if the times only decrease, there is no clock to learn.
 func TestClockThatStands(t *testing.T) {
 	backwards := sdevaetest.Walk(60, 3)
 	backwards.Times[0] = 1e6
 	if _, err := Train(context.Background(), backwards, Config{Latent: 1, Tau: 1, Clock: true}, nil); err == nil || !strings.Contains(err.Error(), "leave the clock out") {
-		t.Errorf("times that only go back: %v", err)
+		t.Errorf("times that only decrease: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// levels are the lanes that this processor has.
+// levels returns the lanes that this processor supports.
 func levels() (all []Lanes) {
 	for _, k := range []Lanes{4, 8, 16} {
 		if k <= Widest() {
@@ -18,10 +18,10 @@ func levels() (all []Lanes) {
 	return all
 }
 
-// strange are values that a picture may hold, and arithmetic must not stumble over.
+// strange are special values that a picture may contain.
 var strange = []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 1e-42, -1e-42, 0, float32(math.Copysign(0, -1)), 3e38}
 
-// pictures are of odd sizes, around a level, each without and with strange values.
+// pictures yields pictures of odd sizes around a level, each with and without strange values.
 func pictures(yield func(name string, p Picture)) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, size := range [][2]int{{5, 5}, {7, 16}, {9, 17}, {16, 15}, {33, 31}, {40, 100}, {12, 600}} {
@@ -38,18 +38,18 @@ func pictures(yield func(name string, p Picture)) {
 	}
 }
 
-// areas are parts of a picture: all of it, its corners, one pixel, none.
+// areas returns parts of a picture: the whole, its corners, one pixel, none.
 func areas(p Picture) []Area {
 	w, h := p.Width, p.Height
 	return []Area{{0, 0, w, h}, {0, 0, 1, 1}, {w - 3, h - 2, w, h}, {1, 2, 4, 3}, {w / 3, 0, w - 1, h}, {2, 2, 2, 3}}
 }
 
-// same tells whether two sets of numbers are the same bits, all that are no number alike.
+// same reports whether two slices have the same bits. All NaNs count as equal.
 func same(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(v, w float32) bool { return math.Float32bits(v) == math.Float32bits(w) || v != v && w != w })
 }
 
-// near tells whether a number is another one to so much, or neither is finite.
+// near reports whether two numbers agree to a tolerance, or neither is finite.
 func near(got, want, tolerance float64) bool {
 	if finite := !math.IsInf(want, 0) && !math.IsNaN(want); !finite {
 		return math.IsInf(got, 0) || math.IsNaN(got)
@@ -57,7 +57,7 @@ func near(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance
 }
 
-// TestNth: the number is the one that sorting puts there, of few numbers and of many, with ties and with numbers of every kind.
+// TestNth: the number equals the one after sorting, for few and many numbers, with ties and special values.
 func TestNth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 2, 3, 15, 16, 17, 64, 1001} {
@@ -81,7 +81,7 @@ func TestNth(t *testing.T) {
 	}
 }
 
-// TestNear: sums are those of Go to the rounding of 64 numbers that float32 adds up, and all lanes give the same bits; counts are the same.
+// TestNear: sums equal those in Go up to the rounding of float32 sums of 64 numbers, counts are equal, and all lanes give the same bits.
 func TestNear(t *testing.T) {
 	pictures(func(name string, p Picture) {
 		for _, a := range areas(p) {
@@ -103,7 +103,7 @@ func TestNear(t *testing.T) {
 	})
 }
 
-// TestSubtract: to the last bit what Go gives.
+// TestSubtract: the result equals Go's to the bit.
 func TestSubtract(t *testing.T) {
 	pictures(func(name string, p Picture) {
 		lines := Picture{p.Pixels, p.Width, 3}
@@ -122,7 +122,7 @@ func TestSubtract(t *testing.T) {
 	})
 }
 
-// TestRoughen: to the last bit what Go gives, behind what was there.
+// TestRoughen: the appended values equal Go's to the bit.
 func TestRoughen(t *testing.T) {
 	flat := func(rough []Rough) (v []float32) {
 		for _, r := range rough {
@@ -142,7 +142,7 @@ func TestRoughen(t *testing.T) {
 	})
 }
 
-// TestSweep: the filtered picture is that of Go, which sums float64, to the rounding of 9 and of 193 products; nothing beside the area is written.
+// TestSweep: the filtered picture equals Go's, which sums in float64, up to the rounding of 9 and of 193 products. Nothing outside the area is written.
 func TestSweep(t *testing.T) {
 	for _, reach := range []int{1, 4, 13, 96} {
 		taps := make([]float32, reach+1)
@@ -174,12 +174,12 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// huge tells whether a picture has a value whose sums overflow float32 in one order and not in another.
+// huge reports whether a picture has a value whose sums overflow float32 in some orders of summation but not in others.
 func huge(p Picture) bool {
 	return slices.ContainsFunc(p.Pixels, func(v float32) bool { return v > 1e38 || v < -1e38 })
 }
 
-// TestPeaks: the maxima are those of Go, in the same order, also of pictures of few levels, which have ties, and in areas that follow each other.
+// TestPeaks: the maxima equal Go's, in the same order, also for pictures of few levels with ties, and for adjacent areas.
 func TestPeaks(t *testing.T) {
 	pictures(func(name string, p Picture) {
 		for _, perLevel := range []float32{1, 8} {
@@ -206,14 +206,14 @@ func TestPeaks(t *testing.T) {
 	})
 }
 
-// patched makes a patch about a place, as far as it lies in a picture.
+// patched returns the part of a patch around a position that lies in the picture.
 func patched(p Picture, x, y, reach float64) *Patch {
 	a := Area{max(0, int(math.Ceil(x-reach))), max(0, int(math.Ceil(y-reach))), min(p.Width, int(x+reach)+1), min(p.Height, int(y+reach)+1)}
 	return &Patch{Area: a, FromX: float32(float64(a.X0) - x), FromY: float32(float64(a.Y0) - y)}
 }
 
-// TestFit: factors, light, moments and overlaps are those of Go, at the edges and inside, for patches of one strip and of several. Factors: two roundings
-// and the exponential's 2e-7. Sums: float32's rounding of some 100 rows, as parts of what the sum of sizes is.
+// TestFit: factors, light, moments and overlaps equal Go's, at the edges and inside, for patches of one strip and of several. Factors may differ by two
+// roundings and the exponential's 2e-7. Sums may differ by the rounding of float32 over about 100 rows, relative to the sum of absolute values.
 func TestFit(t *testing.T) {
 	pictures(func(name string, picture Picture) {
 		for _, sd := range []float64{0.5, 1.4, 4, 11} {
@@ -245,13 +245,13 @@ func TestFit(t *testing.T) {
 	})
 }
 
-// results are what the kernels of fits make of two patches.
+// results holds the results of the kernels for fits on two patches.
 type results struct {
 	p, q     Patch
 	orders   [2]Moments
 	products Products
 	residual []float32
-	unit     float64 // what sums of w T² are at most
+	unit     float64 // upper bound of the sums of w T²
 }
 
 func fitted(k Lanes, field Field, p, q *Patch) (r results) {
@@ -267,7 +267,7 @@ func fitted(k Lanes, field Field, p, q *Patch) (r results) {
 	return r
 }
 
-// bits are all numbers of results, to be compared.
+// bits returns all numbers of the results for comparison.
 func (r *results) bits() []float32 {
 	all := slices.Concat(r.p.TX[:], r.p.TY[:], r.q.TX[:], r.q.TY[:], r.residual)
 	for _, v := range r.sums() {
@@ -313,7 +313,7 @@ func (r *results) compare(t *testing.T, name string, want results) {
 	}
 }
 
-// TestBounds: what C would read or write beyond a picture ends in a panic of Go before.
+// TestBounds: if C would read or write beyond a picture, Go panics first.
 func TestBounds(t *testing.T) {
 	p := NewPicture(10, 12)
 	field := Field{Residual: p, Picture: p.Pixels, Floor: 1, Narrow: 1}

@@ -33,7 +33,7 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Widest returns the widest vectors that the processor supports and a loop is compiled for.
+// Widest returns the widest vectors that the processor supports and for which the loops are compiled.
 func Widest() Lanes { return Lanes(C.ds_widest()) }
 
 // Nth returns the number that sorting v would put at index n. It may reorder v.
@@ -45,7 +45,7 @@ func (k Lanes) Nth(v []float32, n int) float32 {
 	return float32(C.ds_nth(C.int(k), pointer(v), C.int(len(v)), C.int(n)))
 }
 
-// Near sets sum and count of tiles in the rows from y0 to before y1.
+// Near sets Sum and Count of the tiles in the rows [y0, y1).
 func (k Lanes) Near(p Picture, y0, y1 int, tiles []Tile) {
 	p.checkTiles(y0, y1, tiles)
 	if k == 0 {
@@ -55,7 +55,7 @@ func (k Lanes) Near(p Picture, y0, y1 int, tiles []Tile) {
 	C.ds_near(C.int(k), pointer(p.Pixels), C.int(p.Width), C.int(y0), C.int(y1), (*C.ds_tile)(unsafe.Pointer(unsafe.SliceData(tiles))), C.int(len(tiles)))
 }
 
-// Subtract sets each row of out to the row of in minus the interpolation between two lines, by the row's way.
+// Subtract sets each row of out to the row of in minus the interpolation between the two lines of the row's way.
 func (k Lanes) Subtract(out, in, lines Picture, ways []Way) {
 	in.checkWays(out, lines, ways)
 	if k == 0 {
@@ -65,7 +65,7 @@ func (k Lanes) Subtract(out, in, lines Picture, ways []Way) {
 	C.ds_subtract(C.int(k), pointer(in.Pixels), C.int(in.Width), C.int(in.Height), pointer(lines.Pixels), (*C.ds_way)(unsafe.Pointer(unsafe.SliceData(ways))), pointer(out.Pixels))
 }
 
-// Roughen appends the Rough of every so many rows and columns, from (1, 1) to before the last.
+// Roughen appends the Rough of every stride-th row and column, from (1, 1), without the outermost pixels.
 func (k Lanes) Roughen(rough []Rough, p Picture, stride int) []Rough {
 	p.check(Area{})
 	if k == 0 || p.Width < 3 || p.Height < 3 {
@@ -77,8 +77,8 @@ func (k Lanes) Roughen(rough []Rough, p Picture, stride int) []Rough {
 	return rough
 }
 
-// Sweep filters areas of f.In into f.Out along both axes. Areas are in row order. It returns the indices of the pixels that reach least and are the
-// maximum of their 3 x 3 pixels, valid until the next call. Of equal pixels the last counts. The picture's outermost pixels never count.
+// Sweep filters areas of f.In, in row order, into f.Out along both axes. It returns the indices of the pixels that reach least and are the maximum of the 3 x 3
+// pixels around them. The result is valid until the next call. Of equal pixels only the last is a maximum, and the picture's outermost pixels never are.
 func (k Lanes) Sweep(f *Filter, areas []Area, least float32) []int32 {
 	f.check(areas)
 	if k == 0 {
@@ -98,8 +98,8 @@ func (k Lanes) Shape(f *Field, p *Patch) {
 	C.ds_shape(C.int(k), f.c(), p.c())
 }
 
-// Move adds a times the template of a patch, whose factors are set, to the residual. Then it sets the factors of another patch, and adds b times
-// its template.
+// Move adds a times the template of the patch from, whose factors must be set, to the residual. It then sets the factors of the patch to, and adds b times its
+// template.
 func (k Lanes) Move(f *Field, from *Patch, a float32, to *Patch, b float32) {
 	f.check(from)
 	f.check(to)
@@ -112,7 +112,7 @@ func (k Lanes) Move(f *Field, from *Patch, a float32, to *Patch, b float32) {
 	C.ds_move(C.int(k), f.c(), from.c(), C.float(a), to.c(), C.float(b))
 }
 
-// Sum sets the factors of a patch, and the moments over it up to order 2 or 4.
+// Sum sets the factors of a patch, and computes the moments over it up to order 2 or 4.
 func (k Lanes) Sum(m *Moments, f *Field, p *Patch, order int) {
 	f.check(p)
 	if k == 0 {
@@ -122,7 +122,7 @@ func (k Lanes) Sum(m *Moments, f *Field, p *Patch, order int) {
 	C.ds_sum(C.int(k), f.c(), p.c(), C.int(order), (*C.ds_moments)(unsafe.Pointer(m)))
 }
 
-// Overlap sets products to the products of two patches whose factors are set.
+// Overlap computes the products of two patches. The factors of both must be set.
 func (k Lanes) Overlap(products *Products, f *Field, p, q *Patch) {
 	f.check(p)
 	f.check(q)

@@ -4,19 +4,19 @@ package kernel
 
 import "driftscope/internal/kit/numbers"
 
-// Widest returns 0: there is no C.
+// Widest returns 0, because this build has no loops in C.
 func Widest() Lanes { return 0 }
 
 // Nth returns the number that sorting v would put at index n. It may reorder v.
 func (Lanes) Nth(v []float32, n int) float32 { return numbers.Nth(v, n) }
 
-// Near sets sum and count of tiles in the rows from y0 to before y1.
+// Near sets Sum and Count of the tiles in the rows [y0, y1).
 func (Lanes) Near(p Picture, y0, y1 int, tiles []Tile) { plainNear(p, y0, y1, tiles) }
 
-// Subtract sets each row of out to the row of in minus the interpolation between two lines, by the row's way.
+// Subtract sets each row of out to the row of in minus the interpolation between the two lines of the row's way.
 func (Lanes) Subtract(out, in, lines Picture, ways []Way) { plainSubtract(out, in, lines, ways) }
 
-// Roughen appends the Rough of every so many rows and columns, from (1, 1) to before the last.
+// Roughen appends the Rough of every stride-th row and column, from (1, 1), without the outermost pixels.
 func (Lanes) Roughen(rough []Rough, p Picture, stride int) []Rough {
 	return plainRoughen(rough, p, stride)
 }
@@ -27,15 +27,15 @@ func (Lanes) Sweep(f *Filter, areas []Area, least float32) []int32 { return f.pl
 // Shape sets the factors of a patch.
 func (Lanes) Shape(f *Field, p *Patch) { f.plainShape(p) }
 
-// Move adds a times the template of a patch to the residual. Then it sets the factors of another patch and adds b times its template.
+// Move adds a times the template of the patch from to the residual. It then sets the factors of the patch to, and adds b times its template.
 func (Lanes) Move(f *Field, from *Patch, a float32, to *Patch, b float32) {
 	f.plainLight(from, a)
 	f.plainShape(to)
 	f.plainLight(to, b)
 }
 
-// Sum sets the factors of a patch, and the moments over it up to order 2 or 4.
+// Sum sets the factors of a patch, and computes the moments over it up to order 2 or 4.
 func (Lanes) Sum(m *Moments, f *Field, p *Patch, order int) { f.plainSum(m, p, order) }
 
-// Overlap sets products to the products of two patches whose factors are set.
+// Overlap computes the products of two patches. The factors of both must be set.
 func (Lanes) Overlap(products *Products, f *Field, p, q *Patch) { f.plainOverlap(products, p, q) }

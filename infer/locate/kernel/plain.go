@@ -2,7 +2,7 @@ package kernel
 
 import "math"
 
-// The loops in Go, by their equations. Sums are float64: their rounding is far below the rounding of the kernels' float32 sums.
+// This file has the loops in Go, directly from their equations. Sums are float64, so they round far less than the kernels' float32 sums.
 
 func plainNear(p Picture, y0, y1 int, tiles []Tile) {
 	for i := range tiles {
@@ -82,14 +82,14 @@ func (f *Filter) plainRow(out []float32, y, x0 int) {
 	}
 }
 
-// peak reports whether a pixel inside the picture is the maximum of its neighbourhood. Of equal pixels the last counts.
+// peak reports whether a pixel inside the picture is the maximum of its 3 x 3 pixels. Of equal pixels only the last is a maximum.
 func (p Picture) peak(x, y int) bool {
 	up, here, down := p.Row(y - 1)[x-1:x+2], p.Row(y)[x-1:x+2], p.Row(y + 1)[x-1:x+2]
 	v := here[1]
 	return v >= here[0] && v > here[2] && v >= up[0] && v >= up[1] && v >= up[2] && v > down[0] && v > down[1] && v > down[2]
 }
 
-// mirrored maps an index into 0 to n-1 by mirroring, without doubling the outermost pixels.
+// mirrored maps an index to 0 to n-1 by mirroring, without repeating the outermost pixels.
 func mirrored(i, n int) int {
 	if i < 0 {
 		i = -i

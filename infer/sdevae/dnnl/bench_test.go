@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// BenchmarkTrainStep is one training step (forward, backward by weights and by data) of the paper's trunks without the linear layers, the loss and Adam.
-// The encoder's pictures need no gradient.
+// BenchmarkTrainStep runs one training step of the paper's trunks (forward, backward for weights and data), without the linear layers, the loss and Adam. The
+// encoder's pictures need no gradient.
 func BenchmarkTrainStep(b *testing.B) {
 	for _, c := range []struct {
 		name   string

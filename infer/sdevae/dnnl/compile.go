@@ -1,23 +1,22 @@
 // Folding
 //
-// Convolution kernels fill their vector lanes with channels, so layers of 3 or 8 channels waste most of the machine.
-// On oneDNN such layers are therefore computed on folded maps: a map of C channels on H x W is read as 4C channels on H/2 x W/2,
+// Convolution kernels fill their vector lanes with channels, so layers of 3 or 8 channels leave most lanes unused. With oneDNN such layers therefore run on
+// folded maps: a map of C channels on H x W is read as 4C channels on H/2 x W/2,
 //
 //	folded[(2(y mod 2) + x mod 2) C + c, y/2, x/2] = map[c, y, x]
 //
-// and a k x k convolution of the map is exactly a convolution of the folded map with fewer taps, whose weights are the old ones in other places.
-// Nearest upsampling by two followed by a 5x5 convolution folds only the output: four 3x3 convolutions at the low resolution, one for each phase of the output,
-// with 9 multiplications instead of 25.
-// Zero padding maps onto zero padding, borders included, so every form is an identity, not an approximation.
+// and a k x k convolution of the map is exactly a convolution of the folded map with fewer taps, whose weights are the old weights at other positions. For
+// nearest upsampling by two followed by a 5x5 convolution, only the output is folded: four 3x3 convolutions at the low resolution, one for each phase of the
+// output, with 9 multiplications instead of 25. Zero padding maps to zero padding, also at the borders, so every form is exact.
 
 package dnnl
 
 import "fmt"
 
-// stage is one block [Upsample] Conv [BatchNorm] [LeakyReLU | Sigmoid] [MaxPool], with the positions of its tensors in theta.
+// stage is one block [Upsample] Conv [BatchNorm] [LeakyReLU | Sigmoid] [MaxPool], with the offsets of its tensors in theta.
 type stage struct {
-	in                                  Shape // before Upsample
-	channels, kernel                    int   // of Conv
+	in                                  Shape // shape before Upsample
+	channels, kernel                    int   // Conv's output channels and kernel width
 	upsample, norm, leaky, squash, pool bool
 	weight, bias, gamma, beta           int // offsets in theta
 	moments                             int // offset in Stack.moments
@@ -48,7 +47,7 @@ func (s *stage) out() Shape {
 
 func (s *stage) weights() int { return s.channels * s.in.C * s.kernel * s.kernel }
 
-// compile gathers layers into stages and checks every shape against the bounds.
+// compile groups layers into stages and checks every shape against the bounds.
 func compile(in Shape, layers []Layer, batch int) ([]stage, error) {
 	if in.C < 1 || in.H < 1 || in.W < 1 || in.C > maxChannels || in.H > maxSide || in.W > maxSide {
 		return nil, fmt.Errorf("dnnl: input is %v, expected 1 to %d channels and sides of 1 to %d: crop or resize the pictures", in, maxChannels, maxSide)
@@ -73,7 +72,7 @@ func compile(in Shape, layers []Layer, batch int) ([]stage, error) {
 	return stages, nil
 }
 
-// take reads a block from layers[at] on and returns its length.
+// take reads the block that starts at layers[at] and returns its number of layers.
 func (s *stage) take(layers []Layer, at int) (int, error) {
 	next := at
 	is := func(k Kind) bool {

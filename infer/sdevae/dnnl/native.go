@@ -17,29 +17,29 @@ const (
 	epsilon = 1e-5 // added to the variance by BatchNorm
 )
 
-// chunks is the number of parts a batch is cut into. It is fixed so that sums over pictures do not depend on the number of cores.
+// chunks is the number of parts of a batch. It is fixed, so sums over pictures do not depend on the number of cores.
 const chunks = 8
 
-// trunk is a stack in plain Go: pictures are NCHW throughout, convolutions are matrix products over unrolled patches.
+// trunk is a stack in plain Go. All pictures are NCHW, and convolutions are matrix products over unrolled patches.
 type trunk struct {
 	stages  []nativeStage
-	x       []float32 // the last forward's pictures
+	x       []float32 // pictures of the last forward pass
 	workers int
-	scratch []scratch   // per worker, at most chunks
-	partial [][]float32 // per chunk: its share of a weight gradient
+	scratch []scratch   // one per worker, at most chunks
+	partial [][]float32 // contribution of each chunk to a weight gradient
 }
 
-// scratch is a worker's room for one picture's unrolled patches and its convolution, phase by phase.
+// scratch is a worker's memory for one picture's unrolled patches and its convolution, by phase.
 type scratch struct{ columns, phases []float32 }
 
 // nativeStage holds a stage's maps for the whole batch.
 type nativeStage struct {
 	stage
 	kernel                  kernel
-	theta                   []float32 // parameters of the last forward
-	z, a                    []float32 // convolved; output
-	dz, dx                  []float32 // gradients by z, by the stage's input
-	scale, base, rise, fall []float32 // per channel: u = scale z + base, (z - mean)/sd = rise z + fall
+	theta                   []float32 // parameters of the last forward pass
+	z, a                    []float32 // result of the convolution; output of the stage
+	dz, dx                  []float32 // gradients with respect to z and to the stage's input
+	scale, base, rise, fall []float32 // per channel, with u = scale z + base and (z - mean)/sd = rise z + fall
 }
 
 func newTrunk(stages []stage, batch int) (*trunk, error) {
@@ -74,7 +74,7 @@ func (t *trunk) setThreads(n int) {
 	t.workers = min(n, chunks)
 }
 
-// split calls f for every chunk of n pictures, workers at a time.
+// split calls f for every chunk of n pictures, on several workers at a time.
 func (t *trunk) split(n int, f func(worker, chunk, from, to int)) {
 	var next atomic.Int32
 	var wg sync.WaitGroup
@@ -135,7 +135,7 @@ func (t *trunk) backward(dx, dtheta, dy []float32, n int) error {
 	return nil
 }
 
-// collect adds the chunks' weight gradients in order. A bias before a BatchNorm has no gradient.
+// collect adds the chunks' weight gradients in order. The gradient of a bias before a BatchNorm is 0.
 func (t *trunk) collect(s *nativeStage, dtheta []float32) {
 	size := len(s.kernel.weights)
 	sum := t.partial[0][:size+s.channels]
@@ -151,7 +151,8 @@ func (t *trunk) collect(s *nativeStage, dtheta []float32) {
 	copy(dtheta[s.bias:], sum[size:])
 }
 
-// matrices returns the stage's convolution as a matrix product: phases (channels of all phases x pixels) = w (those channels x patch) columns (patch x pixels).
+// matrices returns the stage's convolution as a matrix product: phases (channels of all phases x pixels) = w (channels of all phases x patch) times columns
+// (patch x pixels).
 func (s *nativeStage) matrices(w []float32, r scratch) (mw, mc, mp blas32.General) {
 	pixels, patch, rows := s.in.H*s.in.W, s.kernel.patch(), s.kernel.rows()
 	return blas32.General{Rows: rows, Cols: patch, Stride: patch, Data: w},
@@ -179,8 +180,8 @@ func (s *nativeStage) convolve(x []float32, r scratch, from, to int) {
 	}
 }
 
-// correlate adds the gradients of some pictures by the folded weights, dw = dz columns', and by the bias to partial. If wanted, it also writes each picture's
-// gradient by the input: columns = w' dz, rolled up again.
+// correlate sums the gradients of some pictures into partial: with respect to the folded weights, dw = dz columns', and to the bias. If wanted is true, it also
+// writes each picture's gradient with respect to the input, columns = w' dz, rolled up again.
 func (s *nativeStage) correlate(x, partial []float32, r scratch, from, to int, wanted bool) {
 	size := len(s.kernel.weights)
 	clear(partial)
@@ -204,7 +205,7 @@ func (s *nativeStage) correlate(x, partial []float32, r scratch, from, to int, w
 	}
 }
 
-// prepare finds scale and base; in training mode it measures the moments first.
+// prepare computes scale and base. In training mode it measures the moments first.
 func (s *nativeStage) prepare(moments []float32, n int, training bool) {
 	for c := range s.channels {
 		if !s.norm {

@@ -2,11 +2,11 @@
 
 package dnnl
 
-// kernel is a stage's convolution in its computed form: directly or, after Upsample, at the low resolution, with the four phases of the output as channels
-// (phase, channel), and the sum of the taps that fall on one low-resolution pixel. See the package comment.
+// kernel is a stage's convolution in the form in which it is computed. Without Upsample it is the convolution itself. After Upsample it works at the low
+// resolution: the four phases of the output become channels (phase, channel), and taps that fall on the same low-resolution pixel are summed. See compile.go.
 type kernel struct {
-	in, out, width int // of the stage's Conv
-	phases, taps   int // 1 and width, or 4 and about half of it
+	in, out, width int // channels and kernel width of the stage's Conv
+	phases, taps   int // 1 and width, or 4 and about half the width
 	place          []int
 	weights        []float32 // (phase, out) x in x taps x taps
 }
@@ -28,7 +28,7 @@ func newKernel(s *stage) kernel {
 func (k *kernel) rows() int  { return k.phases * k.out }
 func (k *kernel) patch() int { return k.in * k.taps * k.taps }
 
-// position returns where weight w (in OIHW order) acts in phase q.
+// position returns the index in k.weights to which weight w (in OIHW order) contributes in phase q.
 func (k *kernel) position(w, q int) int {
 	square := k.width * k.width
 	o, i, ky, kx := w/square/k.in, w/square%k.in, w%square/k.width, w%k.width
@@ -48,7 +48,7 @@ func (k *kernel) fold(w []float32) {
 	}
 }
 
-// unfold is fold's transpose: dw from the gradient by the folded weights.
+// unfold is the transpose of fold. It computes dw from the gradient with respect to the folded weights.
 func (k *kernel) unfold(dw, folded []float32) {
 	clear(dw[:len(k.place)/k.phases])
 	for at, p := range k.place {
@@ -56,7 +56,7 @@ func (k *kernel) unfold(dw, folded []float32) {
 	}
 }
 
-// join interleaves the phases to a picture of shape s; part separates them.
+// join interleaves the phases into a picture of shape s. part separates them.
 func (k *kernel) join(z, phases []float32, s Shape) {
 	k.pair(s, func(at, from int) { z[at] = phases[from] })
 }
@@ -82,7 +82,7 @@ func (k *kernel) pair(s Shape, visit func(at, from int)) {
 	}
 }
 
-// unroll writes, for every channel and tap, a row with the value each pixel sees through that tap, zero outside the picture.
+// unroll writes one row per channel and tap. It has the value that each pixel reads through the tap, zero outside the picture.
 func unroll(columns, x []float32, s Shape, taps int) {
 	clear(columns[:s.Size()*taps*taps])
 	walk(s, taps, func(line, row, length int) { copy(columns[line:line+length], x[row:]) })
@@ -99,7 +99,8 @@ func roll(x, columns []float32, s Shape, taps int) {
 	})
 }
 
-// walk visits every stretch of the unrolled matrix inside the picture: length values from line on equal the picture's values from row on.
+// walk visits every stretch of the unrolled matrix that lies inside the picture. The `length` values from index line on are the picture's values from index row
+// on.
 func walk(s Shape, taps int, visit func(line, row, length int)) {
 	for r := range s.C * taps * taps {
 		plane, dy, dx := r/(taps*taps), r/taps%taps-taps/2, r%taps-taps/2

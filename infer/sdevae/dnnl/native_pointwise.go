@@ -4,7 +4,8 @@ package dnnl
 
 import "math"
 
-// activate writes the output for a range of pictures: a = f(scale z + base), pooled if the stage pools. f rises, so pooling may come first.
+// activate writes the output for a range of pictures: a = f(scale z + base), pooled if the stage pools. It pools first, which is equivalent because f
+// increases.
 func (s *nativeStage) activate(from, to int) {
 	m, o := s.made(), s.out()
 	for i := from; i < to; i++ {
@@ -22,7 +23,7 @@ func (s *nativeStage) activate(from, to int) {
 	}
 }
 
-// largest finds, among the four values that output cell j pools, the first that is largest after scale and base.
+// largest finds the largest of the four values that output cell j pools, after scale and base. Of equal values it takes the first.
 func (s *nativeStage) largest(z []float32, j, c int) (at int, u float32) {
 	w := s.made().W
 	corner := j/(w/2)*2*w + j%(w/2)*2
@@ -45,7 +46,7 @@ func (s *nativeStage) curve(u float32) float32 {
 	return u
 }
 
-// slope is curve's derivative where curve(u) = a.
+// slope returns the derivative of curve at the u with curve(u) = a.
 func (s *nativeStage) slope(a float32) float32 {
 	switch {
 	case s.squash:
@@ -56,7 +57,7 @@ func (s *nativeStage) slope(a float32) float32 {
 	return 1
 }
 
-// differentiate writes into dz the gradient by u = scale z + base, from da, that by the output.
+// differentiate writes to dz the gradient with respect to u = scale z + base, from da, the gradient with respect to the output.
 func (s *nativeStage) differentiate(da []float32, from, to int) {
 	m, o := s.made(), s.out()
 	for i := from; i < to; i++ {
@@ -77,7 +78,7 @@ func (s *nativeStage) differentiate(da []float32, from, to int) {
 	}
 }
 
-// normaliseGradient turns dz from the gradient by u = gamma xhat + beta into that by z, xhat = (z - mean)/sd:
+// normaliseGradient converts dz from the gradient with respect to u = gamma xhat + beta to the gradient with respect to z, where xhat = (z - mean)/sd:
 //
 //	dz = gamma/sd (du - E[du] - xhat E[du xhat])
 func (s *nativeStage) normaliseGradient(dtheta []float32, n int) {

@@ -2,5 +2,5 @@
 
 package dnnl
 
-// Each parallel section starts its goroutines afresh, and so does every larger matrix product; none of this grows with the pictures.
+// allowedAllocations covers the goroutines that each parallel section and each larger matrix product starts. Their number does not grow with the pictures.
 const allowedAllocations = 2000

@@ -56,7 +56,7 @@ func (t *trunk) result(failed C.int) error {
 	return errors.New("oneDNN: " + C.GoString(C.trunk_error(t.c)) + ": check the memory left and the installed oneDNN, or build with -tags nodnnl")
 }
 
-// floats lends a slice's memory to C for one call.
+// floats returns a slice's memory for one call to C.
 func floats(s []float32) *C.float { return (*C.float)(unsafe.Pointer(unsafe.SliceData(s))) }
 
 func flag(b bool) C.int {

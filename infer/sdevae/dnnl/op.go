@@ -10,11 +10,12 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Apply adds the stack to a Gorgonia graph. Pictures x, as (n, C*H*W) or (n, C, H, W), and parameters theta, a vector, both float32, give pictures of the same
-// rank. The result is differentiable by theta and, if the graph computes x, by x. If x is the graph's input, it has no gradient, which saves the computation.
+// Apply adds the stack to a Gorgonia graph. x has the pictures, (n, C*H*W) or (n, C, H, W), and theta is the vector of parameters, both float32. The result has
+// the same rank as x. It is differentiable with respect to theta and, if the graph computes x, to x. If x is an input of the graph, its gradient is not
+// computed, to save time.
 //
-// The operation owns the memory of values and gradients, and the next run of the graph reuses it, so a run allocates nothing here.
-// The stack keeps one forward pass: use it once, in one graph. A graph that uses it twice fails when it runs backwards.
+// The operation owns the memory of values and gradients and reuses it in the next run, so it allocates nothing during a run. The stack remembers only one
+// forward pass, so use it once, in one graph. A graph that uses it twice fails in the backward pass.
 func (s *Stack) Apply(x, theta *gorgonia.Node) (*gorgonia.Node, error) {
 	rows, err := s.rows(x.Shape())
 	if err != nil {
@@ -48,7 +49,7 @@ func (s *Stack) rows(shape tensor.Shape) (int, error) {
 	return shape[0], nil
 }
 
-// applyOp is y = stack(x, theta).
+// applyOp is the operation y = stack(x, theta).
 type applyOp struct {
 	pure
 	stack   *Stack
@@ -83,8 +84,8 @@ func (op *applyOp) Do(inputs ...gorgonia.Value) (gorgonia.Value, error) {
 
 func (op *applyOp) DiffWRT(int) []bool { return []bool{op.inner, true} }
 
-// SymDiff makes one node that runs Backward and returns dtheta and, if x needs a gradient, a second one that returns the dx of that run.
-// The first depends on y, so that it follows Forward even where dy does not need y; the second depends on the first.
+// SymDiff returns a node that runs Backward and yields dtheta and, if x needs a gradient, a second node that yields the dx of that run. The first node depends
+// on y, so it always runs after Forward, even if dy does not need y. The second depends on the first.
 func (op *applyOp) SymDiff(inputs gorgonia.Nodes, y, dy *gorgonia.Node) (gorgonia.Nodes, error) {
 	back := &backwardOp{apply: op, dtheta: tensor.New(tensor.WithShape(op.stack.params), tensor.Of(tensor.Float32))}
 	if op.inner {
@@ -102,7 +103,7 @@ func (op *applyOp) String() string        { return fmt.Sprintf("Stack[%p]", op) 
 func (op *applyOp) WriteHash(h hash.Hash) { fmt.Fprint(h, op.String()) }
 func (op *applyOp) Hashcode() uint32      { return hashcode(op) }
 
-// backwardOp is dtheta = Backward(dy); it keeps dx for inputGradientOp.
+// backwardOp is the operation dtheta = Backward(dy). It keeps dx for inputGradientOp.
 type backwardOp struct {
 	pure
 	apply      *applyOp
@@ -166,8 +167,8 @@ func (op *inputGradientOp) String() string        { return fmt.Sprintf("StackInp
 func (op *inputGradientOp) WriteHash(h hash.Hash) { fmt.Fprint(h, op.String()) }
 func (op *inputGradientOp) Hashcode() uint32      { return hashcode(op) }
 
-// pure answers the questions of Gorgonia's compiler for all three: they own their results, so Gorgonia must neither allocate results nor let an operation
-// overwrite an input.
+// pure implements the properties that Gorgonia's compiler asks for, for all three operations. They own their results, so Gorgonia must not allocate results,
+// and they do not overwrite an input.
 type pure struct{}
 
 func (pure) ReturnsPtr() bool     { return true }
@@ -182,11 +183,11 @@ func hashcode(op gorgonia.Op) uint32 {
 	return h.Sum32()
 }
 
-// contents lends the values of a tensor in row-major order; of a view or a transpose it makes a copy.
+// contents returns the values of a tensor in row-major order. It copies only views and transposes.
 func contents(name string, v gorgonia.Value, size int) ([]float32, error) {
 	t, ok := v.(*tensor.Dense)
 	if !ok || t.Dtype() != tensor.Float32 || t.Shape().TotalSize() != size {
-		return nil, fmt.Errorf("dnnl: %s is a %v of shape %v, expected %d float32 values: check what feeds the stack", name, v.Dtype(), v.Shape(), size)
+		return nil, fmt.Errorf("dnnl: %s is a %v of shape %v, expected %d float32 values: check the node that feeds the stack", name, v.Dtype(), v.Shape(), size)
 	}
 	if t.RequiresIterator() {
 		t = t.Materialize().(*tensor.Dense)

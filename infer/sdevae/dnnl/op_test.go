@@ -25,8 +25,8 @@ func lent(g *gorgonia.ExprGraph, name string, v []float32, shape ...int) *gorgon
 		gorgonia.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(v))))
 }
 
-// TestGorgonia holds loss = sum (second(first(x) - s) - t)^2, two stacks in one graph, with its gradients by both thetas and by s,
-// against finite differences in float64, over several runs of the same machine.
+// TestGorgonia compares loss = sum (second(first(x) - s) - t)^2, with two stacks in one graph, and its gradients with respect to both thetas and s, with finite
+// differences in float64, over several runs of the same machine.
 func TestGorgonia(t *testing.T) {
 	for _, rank := range []string{"matrix", "pictures"} {
 		t.Run(rank, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestGorgonia(t *testing.T) {
 			defer vm.Close()
 
 			for run := range 3 {
-				a.theta[0] += 0.1 // the nodes lend the slices: a step changes them in place
+				a.theta[0] += 0.1 // the nodes share the slices, and a step changes them in place
 				b.theta[0] -= 0.1
 				vm.Reset()
 				if err := vm.RunAll(); err != nil {
@@ -91,7 +91,7 @@ func TestGorgonia(t *testing.T) {
 						near(t, c.name, got[i:i+1], []float64{slope(want, &c.at[i])}, tolerance)
 					}
 					if run < 2 {
-						clear(got) // Gorgonia adds to what is there
+						clear(got) // Gorgonia adds to existing gradients
 					}
 				}
 			}
@@ -99,7 +99,7 @@ func TestGorgonia(t *testing.T) {
 	}
 }
 
-// TestRest: a stack that rests has no gradient and costs others nothing, unless something before it wants one.
+// TestRest: a resting stack has no gradient and does not run its backward pass, unless a node before it needs a gradient.
 func TestRest(t *testing.T) {
 	for _, inner := range []bool{false, true} {
 		p := pose(t, Shape{3, 4, 4}, []Layer{conv(2, 3)}, 2, 2)
@@ -134,7 +134,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestGorgoniaConstantGradient: where dy does not depend on y, Backward must still come after Forward.
+// TestGorgoniaConstantGradient: even if dy does not depend on y, Backward must run after Forward.
 func TestGorgoniaConstantGradient(t *testing.T) {
 	p := pose(t, Shape{3, 4, 4}, []Layer{conv(2, 3)}, 2, 2)
 	g, ok := gorgonia.NewGraph(), do(t)

@@ -2,15 +2,15 @@ package dnnl
 
 import "math"
 
-// reference computes a stack in float64 straight from its definition, layer by layer: slow and obvious.
+// reference computes a stack in float64 directly from its definition, layer by layer, slowly and simply.
 type reference struct {
 	layers []Layer
 	in     Shape
 	n      int
-	stats  []Moments // used instead of the batch's own where not nil
+	stats  []Moments // used instead of the batch's moments if not nil
 }
 
-// maps is n pictures of one shape.
+// maps holds n pictures of one shape.
 type maps struct {
 	Shape
 	v []float64
@@ -148,7 +148,7 @@ func (r reference) upsample(a maps) maps {
 	return z
 }
 
-// slope is the central difference of f along one coordinate of v.
+// slope returns the central difference of f along the coordinate v.
 func slope(f func() float64, v *float64) float64 {
 	const h = 1e-6
 	was := *v

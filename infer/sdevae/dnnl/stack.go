@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Kind names what a layer computes.
+// Kind is the kind of a layer.
 type Kind int
 
 const (
 	Conv      Kind = iota // Kernel x Kernel, stride 1, zero padding Kernel/2, with bias
 	BatchNorm             // y = gamma (x - mean)/sqrt(var + 1e-5) + beta, per channel (Ioffe and Szegedy 2015)
-	LeakyReLU             // y = x for x > 0, else 0.01 x
+	LeakyReLU             // y = x for x > 0, otherwise 0.01 x
 	MaxPool               // 2x2, stride 2
-	Upsample              // nearest neighbour, by two
+	Upsample              // nearest neighbour, by a factor of two
 	Sigmoid               // y = 1/(1 + exp(-x))
 )
 
@@ -25,7 +25,7 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// Layer is one step of a Stack. Out (channels) and Kernel (an odd width) are read for Conv only.
+// Layer is one layer of a Stack. Out (channels) and Kernel (an odd width) are used only for Conv.
 type Layer struct {
 	Kind   Kind
 	Out    int
@@ -35,49 +35,49 @@ type Layer struct {
 // Shape is the shape of one picture: channels, height, width.
 type Shape struct{ C, H, W int }
 
-// Size returns the number of values in a picture of that shape.
+// Size returns the number of values in a picture of shape s.
 func (s Shape) Size() int { return s.C * s.H * s.W }
 
 func (s Shape) String() string { return fmt.Sprintf("%dx%dx%d", s.C, s.H, s.W) }
 
-// Moments are a BatchNorm's mean and biased variance per channel.
+// Moments holds a BatchNorm's mean and biased variance per channel.
 type Moments struct{ Mean, Var []float32 }
 
-// Stack is a trunk compiled for up to Batch pictures. All its memory belongs to it and is reused, so a Stack is not safe for concurrent use.
+// Stack is a trunk compiled for up to Batch pictures. It owns and reuses its memory, so it is not safe for concurrent use.
 type Stack struct {
 	in, out  Shape
 	batch    int
 	params   int
 	segments []Segment
 	stages   []stage
-	moments  []float32 // of the last Forward, all norms in order: means, then variances
+	moments  []float32 // moments of the last Forward, for each BatchNorm in order: means, then variances
 	stats    []Moments // views into moments
-	given    []float32 // Infer's moments, laid out as moments
-	pictures int       // in the last Forward; 0 if there is nothing for Backward
+	given    []float32 // moments passed to Infer, in the layout of moments
+	pictures int       // number of pictures in the last Forward; 0 if Backward is not possible
 	trunk    *trunk
 	owner    *applyOp // the graph node that ran the last Forward
 	rests    bool     // see Rest
 }
 
-// Rest says whether a graph may leave out the stack's backward pass, because its parameters are frozen. Their gradient is then 0 until Rest(false). A stack
-// whose x needs a gradient still runs the pass.
+// Rest(true) lets a graph skip the stack's backward pass, because its parameters are frozen. Their gradient is then 0 until Rest(false). If x needs a gradient,
+// the stack still runs the pass.
 func (s *Stack) Rest(rests bool) { s.rests = rests }
 
-// Limits of New; they keep every index far inside an int32.
+// Limits of New. They keep every index far below the limit of an int32.
 const (
 	maxSide     = 8192
 	maxChannels = 4096
 	maxKernel   = 15
-	maxValues   = 1 << 29 // values of one map over the whole batch
+	maxValues   = 1 << 29 // values of one layer's maps over the whole batch
 )
 
-// Backward returns ErrNoForward if there was no Forward before it.
+// ErrNoForward reports a call of Backward without a call of Forward before it.
 var ErrNoForward = errors.New("dnnl: Backward without a Forward before it: call Forward first (Infer does not count)")
 
-// New compiles layers for pictures of shape in, at most batch at a time. The layers must form blocks as in the package comment.
+// New compiles layers for pictures of shape in, with at most batch pictures at a time. The layers must form blocks as in the package comment.
 func New(in Shape, layers []Layer, batch int) (*Stack, error) {
 	if batch < 1 {
-		return nil, fmt.Errorf("dnnl: batch is %d, expected at least 1: ask for the largest number of pictures a step will hold", batch)
+		return nil, fmt.Errorf("dnnl: batch is %d, expected at least 1: give the largest number of pictures per step", batch)
 	}
 	stages, err := compile(in, layers, batch)
 	if err != nil {
@@ -97,11 +97,11 @@ func (s *Stack) In() Shape { return s.in }
 // Out returns the shape of an output picture.
 func (s *Stack) Out() Shape { return s.out }
 
-// Batch returns the largest number of pictures for Forward and Infer.
+// Batch returns the largest number of pictures per call of Forward and Infer.
 func (s *Stack) Batch() int { return s.batch }
 
-// Forward writes into y the stack's output for the first n pictures of x, in training mode:
-// BatchNorm uses the mean and biased variance over these n pictures. It keeps the data that Backward needs, and no reference to its arguments.
+// Forward writes to y the stack's output for the first n pictures of x, in training mode: BatchNorm uses the mean and biased variance over these n pictures. It
+// stores the data that Backward needs, but keeps no reference to its arguments.
 func (s *Stack) Forward(y, x, theta []float32, n int) error {
 	s.pictures, s.owner = 0, nil
 	if err := s.check(y, x, theta, n); err != nil {
@@ -114,8 +114,8 @@ func (s *Stack) Forward(y, x, theta []float32, n int) error {
 	return nil
 }
 
-// Backward takes dy, the gradient by the last Forward's output. It writes the gradient by theta and, unless dx is nil, the gradient by x.
-// It overwrites dtheta and dx. The gradient of a bias that a BatchNorm follows is zero, and set so exactly.
+// Backward takes dy, the gradient with respect to the output of the last Forward. It overwrites dtheta with the gradient with respect to theta and, unless dx
+// is nil, dx with the gradient with respect to x. The gradient of a bias before a BatchNorm is set to exactly zero.
 func (s *Stack) Backward(dx, dtheta, dy []float32) error {
 	n := s.pictures
 	if n == 0 {
@@ -135,24 +135,24 @@ func (s *Stack) Backward(dx, dtheta, dy []float32) error {
 	return nil
 }
 
-// Stats returns the moments of the last Forward, one entry a BatchNorm. The slices are the Stack's and change with the next Forward.
+// Stats returns the moments of the last Forward, one entry per BatchNorm. The Stack owns the slices, and the next Forward changes them.
 func (s *Stack) Stats() []Moments { return s.stats }
 
-// Infer writes into y the output for the first n pictures of x in evaluation mode: BatchNorm uses the moments in stats, shaped as Stats returns them.
-// Afterwards Backward returns ErrNoForward until the next Forward.
+// Infer writes to y the output for the first n pictures of x, in evaluation mode: BatchNorm uses the moments in stats, in the form of Stats. After Infer,
+// Backward returns ErrNoForward until the next Forward.
 func (s *Stack) Infer(y, x, theta []float32, stats []Moments, n int) error {
 	s.pictures, s.owner = 0, nil
 	if err := s.check(y, x, theta, n); err != nil {
 		return err
 	}
 	if len(stats) != len(s.stats) {
-		return fmt.Errorf("dnnl: %d moments given, expected %d, one a BatchNorm: pass what Stats returned", len(stats), len(s.stats))
+		return fmt.Errorf("dnnl: %d moments given, expected %d, one per BatchNorm: pass the result of Stats", len(stats), len(s.stats))
 	}
 	at := 0
 	for i, m := range stats {
 		c := len(s.stats[i].Mean)
 		if len(m.Mean) != c || len(m.Var) != c {
-			return fmt.Errorf("dnnl: moments %d have %d means and %d variances, expected %d channels: pass what Stats returned", i, len(m.Mean), len(m.Var), c)
+			return fmt.Errorf("dnnl: moments %d have %d means and %d variances, expected %d channels: pass the result of Stats", i, len(m.Mean), len(m.Var), c)
 		}
 		copy(s.given[at:], m.Mean)
 		copy(s.given[at+c:], m.Var)
@@ -164,15 +164,15 @@ func (s *Stack) Infer(y, x, theta []float32, stats []Moments, n int) error {
 	return nil
 }
 
-// SetThreads sets how many cores the stack uses; 0, as at the start, means all (or what OMP_NUM_THREADS says).
-// For a given number of threads every result is the same bit for bit.
+// SetThreads sets the number of cores that the stack uses. The default 0 means all cores, or OMP_NUM_THREADS. For a given number of threads every result is the
+// same to the bit.
 func (s *Stack) SetThreads(n int) {
 	if s.trunk != nil {
 		s.trunk.setThreads(max(n, 0))
 	}
 }
 
-// Close frees the memory outside Go. The Stack must not be used afterwards; a second Close does nothing.
+// Close frees the memory outside Go. Do not use the Stack after Close; a second Close does nothing.
 func (s *Stack) Close() {
 	if s.trunk != nil {
 		s.trunk.close()

@@ -33,7 +33,7 @@ type example struct {
 	n      int
 }
 
-// cases has odd sides and widths, every fold against every other, channels that fill no vector, and the paper's trunks, small.
+// cases has odd sides and widths, all combinations of folds, numbers of channels that do not fill a vector, and small versions of the paper's trunks.
 var cases = []example{
 	{"conv wide", Shape{16, 5, 7}, []Layer{conv(16, 5)}, 2},
 	{"conv odd sides", Shape{3, 5, 7}, []Layer{conv(4, 3)}, 3},
@@ -64,7 +64,7 @@ var cases = []example{
 	{"decoder", Shape{64, 2, 2}, decoder(), 3},
 }
 
-// blocks is every block that the compiler accepts, of widths 1, 3 and 5, from pictures of shape in to that many channels.
+// blocks returns every block that the compiler accepts, with widths 1, 3 and 5, from pictures of shape in to the given number of channels.
 func blocks(in Shape, channels int) (all []example) {
 	chains := [][]Layer{nil}
 	for _, choices := range [][][]Layer{
@@ -84,12 +84,12 @@ func blocks(in Shape, channels int) (all []example) {
 	return all
 }
 
-// examples are the cases and every block, with channels that fold and channels that do not.
+// examples returns the cases and every block, with numbers of channels that fold and that do not.
 func examples() []example {
 	return slices.Concat(cases, blocks(Shape{3, 4, 4}, 5), blocks(Shape{16, 2, 2}, 16))
 }
 
-// problem is a stack with parameters, pictures and an output gradient drawn for it.
+// problem is a stack with random parameters, pictures and output gradient.
 type problem struct {
 	*Stack
 	ref           reference
@@ -145,7 +145,7 @@ func wide(v []float32) []float64 {
 	return w
 }
 
-// near fails when got is further from want than tol times the larger of 1 and want's largest entry.
+// near fails if got differs from want by more than tol times the larger of 1 and want's largest entry.
 func near(t *testing.T, what string, got []float32, want []float64, tol float64) {
 	t.Helper()
 	size := 1.0
@@ -159,8 +159,8 @@ func near(t *testing.T, what string, got []float32, want []float64, tol float64)
 	}
 }
 
-// tolerance is near's against float64: 2e-5 is the worst that sums of at most some thousand float32 terms of order one come to. It is
-// half of 1e-4, so that builds on oneDNN and in plain Go, which no one binary holds both, lie within 1e-4 of each other in the same measure.
+// tolerance is the limit of near for comparisons with float64. Sums of at most a few thousand float32 terms of order one have errors of up to 2e-5. The limit
+// is half of 1e-4, so that builds with oneDNN and in plain Go, which no single binary contains together, agree to 1e-4.
 const tolerance = 5e-5
 
 func TestForward(t *testing.T) {
@@ -173,7 +173,7 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestBackward holds every gradient against central differences of dy.y in float64. Large tensors are sampled.
+// TestBackward compares every gradient with central differences of dy.y in float64. Of large tensors it takes a sample.
 func TestBackward(t *testing.T) {
 	suite.Calculation(t)
 	for _, c := range examples() {
@@ -207,7 +207,7 @@ func TestBackward(t *testing.T) {
 	}
 }
 
-// TestUpsampledConv holds the four-phase form against the direct one: the same pictures upsampled beforehand.
+// TestUpsampledConv compares the four-phase form with the direct form on pictures that were upsampled before.
 func TestUpsampledConv(t *testing.T) {
 	in := Shape{16, 6, 5}
 	phases := pose(t, in, []Layer{up, conv(8, 5)}, 2, 2)
@@ -221,7 +221,7 @@ func TestUpsampledConv(t *testing.T) {
 	direct.run(t)
 	near(t, "y", phases.y, wide(direct.y), 1e-5)
 	near(t, "dtheta", phases.dtheta, wide(direct.dtheta), 1e-5)
-	dx := make([]float64, len(phases.dx)) // upsampling's transpose sums each 2x2
+	dx := make([]float64, len(phases.dx)) // the transpose of upsampling sums each 2x2 block
 	for i, v := range direct.dx {
 		plane, y, x := i/120, i%120/10, i%10
 		dx[plane*30+y/2*5+x/2] += float64(v)
@@ -229,7 +229,7 @@ func TestUpsampledConv(t *testing.T) {
 	near(t, "dx", phases.dx, dx, 1e-5)
 }
 
-// TestFewerPictures runs more sizes than the primitives' cache keeps, and returns to the first.
+// TestFewerPictures runs more batch sizes than the cache of primitives holds, and then the first size again.
 func TestFewerPictures(t *testing.T) {
 	for _, n := range []int{7, 1, 2, 3, 4, 5, 7} {
 		p := pose(t, Shape{3, 8, 8}, encoder()[:7], 7, 7)
@@ -282,7 +282,7 @@ func TestStatsAndInfer(t *testing.T) {
 
 func TestStatsAreTheConvolutionsMoments(t *testing.T) {
 	p := pose(t, Shape{3, 8, 8}, []Layer{conv(5, 3), norm}, 4, 4)
-	for i := range p.x { // far from zero, where sums of squares cancel
+	for i := range p.x { // far from zero, so that sums of squares cancel
 		p.x[i] += 100
 	}
 	p.run(t)
@@ -356,7 +356,7 @@ func TestInit(t *testing.T) {
 		sum, square, most = sum+v, square+v*v, math.Max(most, math.Abs(v))
 	}
 	bound, n := 1/math.Sqrt(16*25), float64(weights.Len)
-	// 12,800 uniform draws: the standard deviation is known to 0.5 %, the mean to 0.0003
+	// 12,800 uniform draws determine the standard deviation to 0.5 %, the mean to 0.0003
 	if sd := math.Sqrt(square / n); most > bound || most < 0.99*bound || math.Abs(sd-bound/math.Sqrt(3)) > 0.01*bound || math.Abs(sum/n) > 0.002 {
 		t.Fatalf("weights have mean %g, sd %g and largest %g, expected uniform in ±%g", sum/n, sd, most, bound)
 	}

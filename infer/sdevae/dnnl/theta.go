@@ -17,10 +17,10 @@ type Segment struct {
 // Params returns the length of theta.
 func (s *Stack) Params() int { return s.params }
 
-// Segments lists the tensors of theta in order, without gaps. The stack owns the slice.
+// Segments returns the tensors of theta in order, without gaps. The stack owns the slice.
 func (s *Stack) Segments() []Segment { return s.segments }
 
-// layout places every stage's tensors in theta and its moments in the list of moments.
+// layout assigns every stage's tensors a range in theta, and its moments a range in the list of moments.
 func (s *Stack) layout() {
 	place := func(layer int, name string, shape ...int) int {
 		n := 1
@@ -54,8 +54,8 @@ func (s *Stack) layout() {
 	}
 }
 
-// Init draws theta as PyTorch does by default: weights and biases uniform in ±1/sqrt(fan in), which for weights is
-// kaiming_uniform with a = sqrt(5) (He et al. 2015); gamma 1, beta 0.
+// Init sets theta to PyTorch's default: random weights and biases, uniform in ±1/sqrt(fan in), which for weights is kaiming_uniform with a = sqrt(5) (He et al.
+// 2015); gamma is 1, beta 0.
 func (s *Stack) Init(theta []float32, rng *rand.Rand) {
 	for i := range s.stages {
 		st := &s.stages[i]

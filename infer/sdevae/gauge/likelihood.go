@@ -12,8 +12,8 @@ import (
 
 const ridge float64 = 1e-2 // tuned gauge.ridge: penalty on the curvature of the map, nats per pair: mean over frames of the sum of squares of ∂c/∂s
 
-// Single pairs, one in parts, are held out: increments are independent given the map. A held-out stretch would need the map where the rest of the clip has
-// never been.
+// One of every `parts` pairs is held out. Single pairs suffice, because increments are independent given the map. A held-out stretch would need the map at
+// positions that do not occur in the rest of the clip.
 const parts = 5
 
 // likelihood computes the likelihood of the increments of y = s + c(s). The coefficients x of c are (monomials of degree 2 and more) × d.
@@ -25,11 +25,11 @@ type likelihood struct {
 	bend        *mat.SymDense // mean over frames of ∂φ/∂s ∂φ/∂s', of the monomials of degree 2 and more
 }
 
-// sample holds the figures of a set of pairs that the likelihood needs.
+// sample holds the statistics of a set of pairs that the likelihood needs.
 type sample struct {
 	pairs     int
 	quadratic *mat.SymDense // (1/n) Σ Δφ Δφ'/Δt over the monomials φ, so that C = W' quadratic W
-	touched   []float64     // a frame: the pairs that it belongs to, over 2n
+	touched   []float64     // per frame: number of its pairs, divided by 2n
 }
 
 func newLikelihood(b numeric.Basis, s *mat.Dense, train, held []video.Pair) *likelihood {
@@ -61,12 +61,12 @@ func newSample(phi *mat.Dense, pairs []video.Pair) *sample {
 // coefficients returns the number of entries of x.
 func coefficients(b numeric.Basis, d int) int { return (len(b) - 1 - d) * d }
 
-// straight is x of y = s.
+// straight returns the coefficients x of y = s.
 func (l *likelihood) straight() []float64 {
 	return make([]float64, coefficients(l.basis, l.dim))
 }
 
-// weights is W of y = s + c(s) = φ(s) W.
+// weights returns W of y = s + c(s) = φ(s) W.
 func (l *likelihood) weights(x []float64) *mat.Dense {
 	d := l.dim
 	w := mat.NewDense(len(l.basis), d, nil)
@@ -77,7 +77,7 @@ func (l *likelihood) weights(x []float64) *mat.Dense {
 	return w
 }
 
-// diffusion is C.
+// diffusion returns C.
 func (s *sample) diffusion(w *mat.Dense) *mat.SymDense {
 	_, d := w.Dims()
 	var half, c mat.Dense
@@ -86,11 +86,11 @@ func (s *sample) diffusion(w *mat.Dense) *mat.SymDense {
 	return mat.NewSymDense(d, c.RawMatrix().Data)
 }
 
-// volume returns ½ mean over pairs of ln det J(s₀) + ln det J(s₁), -Inf if the map folds at any frame of the clip. Its gradient
-// by W is added to grad, where given: d ln det J = tr(J⁻¹ dJ).
+// volume returns ½ mean over pairs of ln det J(s₀) + ln det J(s₁), or -Inf if the map folds at a frame of the clip. If grad is not nil, it adds the gradient
+// with respect to W, from d ln det J = tr(J⁻¹ dJ).
 func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 	d, one := l.dim, mat.NewDiagDense(l.dim, slices.Repeat([]float64{1}, l.dim))
-	var jacobians, step mat.Dense // d rows a frame
+	var jacobians, step mat.Dense // d rows per frame
 	jacobians.Mul(l.slopes, w)
 	var lu mat.LU
 	for k, share := range on.touched {
@@ -101,8 +101,8 @@ func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 			return math.Inf(-1)
 		}
 		sum += share * log
-		if grad != nil { // the frame's share; J⁻¹' replaces J
-			_ = lu.SolveTo(j, true, one) // a warning of bad conditioning: the line search steps back
+		if grad != nil { // the frame's contribution: J⁻¹' replaces J
+			_ = lu.SolveTo(j, true, one) // the error only warns of bad conditioning, and the line search steps back
 			j.Scale(share, j)
 		}
 	}
@@ -113,7 +113,7 @@ func (l *likelihood) volume(on *sample, w, grad *mat.Dense) (sum float64) {
 	return sum
 }
 
-// nll returns the negative log-likelihood per pair, with C from the training pairs; +Inf if the map folds:
+// nll returns the negative log-likelihood per pair, with C from the training pairs, or +Inf if the map folds:
 //
 //	½ ln det C + ½ mean e'C⁻¹e/Δt - ½ mean (ln det J(s₀) + ln det J(s₁))
 func (l *likelihood) nll(on *sample, x []float64) float64 {
@@ -129,14 +129,14 @@ func (l *likelihood) nll(on *sample, x []float64) float64 {
 	return 0.5*c.LogDet() + 0.5*mat.Trace(&whitened) - l.volume(on, w, nil)
 }
 
-// loss returns the training loss: nll and the ridge's tr(x' bend x).
+// loss returns the training loss: nll plus ridge times tr(x' bend x).
 func (l *likelihood) loss(x []float64) float64 {
 	var pull mat.Dense
 	pull.Mul(l.bend, mat.NewDense(len(x)/l.dim, l.dim, x))
 	return l.nll(l.train, x) + ridge*mat.Dot(mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), pull.RawMatrix().Data))
 }
 
-// gradient returns the gradient of loss, if loss is finite: ½ d ln det C = tr(C⁻¹ W' quadratic dW), and mean e'C⁻¹e/Δt = d stays.
+// gradient writes the gradient of loss to dst, if loss is finite: ½ d ln det C = tr(C⁻¹ W' quadratic dW), and mean e'C⁻¹e/Δt = d is constant.
 func (l *likelihood) gradient(dst, x []float64) {
 	w := l.weights(x)
 	terms, d := w.Dims()
@@ -155,7 +155,7 @@ func (l *likelihood) gradient(dst, x []float64) {
 	}
 }
 
-// interleave holds out one in parts pairs.
+// interleave holds out one of every `parts` pairs.
 func interleave(pairs []video.Pair) (train, held []video.Pair) {
 	for k, p := range pairs {
 		if k%parts == parts/2 {

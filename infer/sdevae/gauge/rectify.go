@@ -13,10 +13,10 @@ import (
 
 // The limits of rectification.
 const (
-	leastDegree = 2 // of the map
+	leastDegree = 2 // degree of the map
 	mostDegree  = 5
-	maxSteps    = 200   // of L-BFGS
-	mostPairs   = 10000 // learnt from, spread over the clip
+	maxSteps    = 200   // steps of L-BFGS
+	mostPairs   = 10000 // pairs used for learning, spread over the clip
 )
 
 const (
@@ -27,8 +27,9 @@ const (
 	pairsPerCoefficient = 10  // tuned gauge.pairsPerCoefficient: with fewer pairs the map extrapolates badly: with 79 pairs and 48 coefficients R² fell from 0.99 to 0
 )
 
-// Straighten returns r followed by the map that makes the diffusion equal everywhere, learnt from the latents m (n × d) alone, and by another whitening. It
-// returns r itself if the map gains nothing, if localisation noise hides the increments, or if there are too few pairs for the coefficients.
+// Straighten returns r, followed by a polynomial that makes the diffusion equal everywhere and by another whitening. It learns the polynomial only from the
+// latents m (n × d). It returns r itself if the polynomial gains nothing, if localisation noise hides the increments, or if there are too few pairs for the
+// coefficients.
 func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, error) {
 	d := len(r.Mean)
 	// case gauge.rectify: a map of the latents that makes the diffusion uniform
@@ -43,13 +44,13 @@ func (r *Map) Straighten(m []float32, pairs []video.Pair) (*Map, *Rectified, err
 	return unit.bent(p, m, pairs, Rectified{Gain: gain})
 }
 
-// fewPairs reports whether there are too few pairs to learn a map with this basis.
+// fewPairs reports whether there are too few pairs to learn a polynomial with this basis.
 func fewPairs(b numeric.Basis, d int, pairs []video.Pair) bool {
 	return len(pairs) < max(MinPairs, pairsPerCoefficient*coefficients(b, d))
 }
 
-// bestPolynomial returns the polynomial of the degree with the best held-out likelihood, learnt from all pairs, and its gain a held-out pair; nil if no
-// degree that the pairs suffice for gains beyond chance.
+// bestPolynomial returns the polynomial whose degree has the best held-out likelihood, learnt from all pairs, and its gain per held-out pair. It tries only
+// degrees for which there are enough pairs, and returns nil if none gains more than chance.
 func bestPolynomial(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial, gain float64) {
 	_, d := s.Dims()
 	s, pairs = thinned(s, pairs)
@@ -73,7 +74,7 @@ func bestPolynomial(s *mat.Dense, pairs []video.Pair) (best *numeric.Polynomial,
 	return &numeric.Polynomial{Basis: b, Weights: all.weights(all.most())}, gain
 }
 
-// thinned returns at most mostPairs of the pairs, with the latents of their frames only.
+// thinned returns at most mostPairs of the pairs, with only the latents of their frames.
 func thinned(s *mat.Dense, pairs []video.Pair) (*mat.Dense, []video.Pair) {
 	pairs = slices.Clone(numeric.Spread(pairs, mostPairs))
 	frames := video.FramesOf(pairs)
@@ -94,7 +95,7 @@ func (l *likelihood) most() []float64 {
 	if math.IsInf(l.nll(l.train, x), 1) { // an axis is constant
 		return x
 	}
-	// The line search stops when rounding ends progress: that is the minimum.
+	// An error of the line search means that rounding prevents further progress, which is the minimum.
 	end, _ := optimize.Minimize(optimize.Problem{Func: l.loss, Grad: l.gradient}, x, &optimize.Settings{
 		MajorIterations: maxSteps, Converger: &optimize.FunctionConverge{Absolute: 1e-6, Iterations: 5}}, &optimize.LBFGS{})
 	return end.X

@@ -14,7 +14,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// seen is 1000 frames of a two-dimensional Ornstein-Uhlenbeck process with sigma = I, dt = 0.01, through a map.
+// seen returns 1000 frames of a two-dimensional Ornstein-Uhlenbeck process with sigma = I and dt = 0.01, observed through a map.
 func seen(seed uint64, through func(x, y float64) (float64, float64), noise float64) (truth *mat.Dense, m []float32, pairs []video.Pair) {
 	const n, dt = 1000, 0.01
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -35,12 +35,12 @@ func seen(seed uint64, through func(x, y float64) (float64, float64), noise floa
 
 func straightMap(x, y float64) (float64, float64) { return 3*x + y, 0.5*y - x }
 
-// bentMap squeezes far positions as a picture's border does, and folds the second axis by the first.
+// bentMap compresses distant positions, as a picture's border does, and bends the second axis by the first.
 func bentMap(x, y float64) (float64, float64) {
 	return math.Tanh(1.2*x) + 0.2*y, y + 0.6*x*x
 }
 
-// mismatch is L_latent of m in a frame of reference: strict isometry, mean over coordinates.
+// mismatch returns L_latent of m in a gauge: strict isometry, mean over coordinates.
 func mismatch(t *testing.T, r *Map, m []float32, truth *mat.Dense) float64 {
 	t.Helper()
 	z := r.Polynomial(r.Affine(m))
@@ -59,8 +59,7 @@ func mismatch(t *testing.T, r *Map, m []float32, truth *mat.Dense) float64 {
 
 func TestRectifyStraightensBentLatents(t *testing.T) {
 	suite.Long(t)
-	// No polynomial is the inverse of bentMap, and 1000 frames leave it a statistical error of its own: a tenth of the error may remain
-	// (1/13 to 1/21 do).
+	// No polynomial is the inverse of bentMap, and 1000 frames leave a statistical error. So a tenth of the error may remain (1/13 to 1/21 measured).
 	for seed := range uint64(3) {
 		truth, m, pairs := seen(seed, bentMap, 0)
 		white, err := Whiten(m, 2, pairs)
@@ -72,14 +71,14 @@ func TestRectifyStraightensBentLatents(t *testing.T) {
 			t.Fatal(err)
 		}
 		if worth == nil {
-			t.Fatalf("seed %d: bent latents were left as they are", seed)
+			t.Fatalf("seed %d: bent latents were not changed", seed)
 		}
 		before, after := mismatch(t, white, m, truth), mismatch(t, straight, m, truth)
 		if after > before/10 {
 			t.Errorf("seed %d: the error is %.5f, %.5f before: expected a tenth at most", seed, after, before)
 		}
 		if worth.Inverse > 0.1 {
-			t.Errorf("seed %d: the way back is off by %.3f of a standard deviation", seed, worth.Inverse)
+			t.Errorf("seed %d: the inverse is off by %.3f of a standard deviation", seed, worth.Inverse)
 		}
 	}
 }
@@ -104,14 +103,14 @@ func TestRectifyLeavesTheRestAlone(t *testing.T) {
 				}
 				same, worth, err := white.Straighten(m, pairs)
 				if err != nil || same != white || worth != nil {
-					t.Errorf("seed %d: rectified, worth %+v, error %v: expected the frame of reference as it was", seed, worth, err)
+					t.Errorf("seed %d: rectified, worth %+v, error %v: expected an unchanged gauge", seed, worth, err)
 				}
 			}
 		})
 	}
 }
 
-// TestLikelihoodGradient compares with central differences, whose error at the default step is about 1e-8 of a slope near 1.
+// TestLikelihoodGradient compares the gradient with central differences, whose error at the default step is about 1e-8 for slopes near 1.
 func TestLikelihoodGradient(t *testing.T) {
 	for degree := 2; degree <= 4; degree++ {
 		_, m, pairs := seen(1, bentMap, 0)

@@ -10,8 +10,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Apply maps posteriors to the gauge's coordinates, as means and standard deviations (n × d each): with the slopes J = ∂zᵢ/∂mₗ at m, var z =
-// diag(J L L' J').
+// Apply maps posteriors to the gauge's coordinates, as means and standard deviations (n × d each). With the slopes J = ∂zᵢ/∂mₗ at m, var z = diag(J L L' J').
 func (r *Map) Apply(p *network.Posteriors) (z, sd []float32) {
 	d := len(r.Mean)
 	s := r.Affine(p.Mean)
@@ -32,7 +31,7 @@ func (r *Map) Apply(p *network.Posteriors) (z, sd []float32) {
 	return z, sd
 }
 
-// Polynomial is z of the coordinates s, n × d.
+// Polynomial returns z for the coordinates s, n × d.
 func (r *Map) Polynomial(s *mat.Dense) []float32 {
 	if r.Bend == nil {
 		return numeric.Float32s(s.RawMatrix().Data)
@@ -40,16 +39,16 @@ func (r *Map) Polynomial(s *mat.Dense) []float32 {
 	return numeric.Float32s(r.Bend.Apply(s).RawMatrix().Data)
 }
 
-// Map takes the encoder's latents to exported ones, rows as vectors: z = (m - mean) To, so that sigma is the identity. If the encoder's latents are bent, s =
-// (m - mean) To and z = Bend(s) (rectify.go).
+// Map takes the encoder's latents to exported latents, with row vectors: z = (m - mean) To, so that sigma is the identity. If the encoder's latents are bent, s
+// = (m - mean) To and z = Bend(s) (rectify.go).
 type Map struct {
 	Mean         []float64
-	To           *mat.Dense          // d × d: C^(-½), each column divided by its axis's standard deviation where bend follows
-	Back         *mat.Dense          // its inverse
-	Bend, Unbend *numeric.Polynomial // s → z and, fitted, z → s; nil if the latents are straight
+	To           *mat.Dense          // d × d: C^(-½); if Bend follows, each column is divided by the standard deviation of its axis
+	Back         *mat.Dense          // inverse of To
+	Bend, Unbend *numeric.Polynomial // s → z, and a fit of z → s; nil if the latents are straight
 }
 
-// Affine is s = (m - mean) To, n × d.
+// Affine returns s = (m - mean) To, n × d.
 func (r *Map) Affine(m []float32) *mat.Dense {
 	d := len(r.Mean)
 	centred := numeric.Float64s(m)
@@ -61,7 +60,7 @@ func (r *Map) Affine(m []float32) *mat.Dense {
 	return &s
 }
 
-// UnitVariance is r with every axis divided by its standard deviation over m.
+// UnitVariance returns r with every axis divided by its standard deviation over m.
 func (r *Map) UnitVariance(m []float32) *Map {
 	s := r.Affine(m)
 	u := &Map{Mean: r.Mean, To: mat.DenseCopyOf(r.To), Back: mat.DenseCopyOf(r.Back)}
@@ -75,7 +74,7 @@ func (r *Map) UnitVariance(m []float32) *Map {
 	return u
 }
 
-// after is p of r's affine part.
+// after returns p followed by r's affine part.
 func (r *Map) after(p *numeric.Polynomial) *numeric.Polynomial {
 	var weights, offset mat.Dense
 	weights.Mul(p.Weights, r.To)
@@ -97,7 +96,7 @@ func (r *Map) Jacobian() *numeric.Polynomial {
 	return j
 }
 
-// jacobianAt is ∂zᵢ/∂mₗ at row l and column i.
+// jacobianAt returns the matrix with ∂zᵢ/∂mₗ in row l and column i.
 func (r *Map) jacobianAt(s []float64) *mat.Dense {
 	d := len(r.Mean)
 	phi := mat.NewDense(len(r.Bend.Basis), d, nil)
@@ -107,7 +106,7 @@ func (r *Map) jacobianAt(s []float64) *mat.Dense {
 	return &out
 }
 
-// bent is r, whose axes have variance 1 over m, followed by p and by another whitening.
+// bent returns r followed by p and by another whitening. r's axes must have variance 1 over m.
 func (r *Map) bent(p *numeric.Polynomial, m []float32, pairs []video.Pair, worth Rectified) (*Map, *Rectified, error) {
 	s := r.Affine(m)
 	white, err := Whiten(numeric.Float32s(p.Apply(s).RawMatrix().Data), len(r.Mean), pairs)
@@ -127,6 +126,6 @@ func (r *Map) bent(p *numeric.Polynomial, m []float32, pairs []video.Pair, worth
 
 // Rectified reports the gain of straightening the latents.
 type Rectified struct {
-	Gain    float64 // nats a held-out pair
-	Inverse float64 // rms error of the way back, in the latents' standard deviations
+	Gain    float64 // nats per held-out pair
+	Inverse float64 // rms error of Unbend, in standard deviations of the latents
 }

@@ -12,14 +12,15 @@ import (
 
 const smallNoise float64 = 0.02 // tuned gauge.smallNoise: r = R/(v Δt) below which the quadratic variation is as good as the covariance-based estimate, and safer
 
-// floor is the share of the largest eigenvalue that the others are raised to before whitening: an axis that does not move is not blown up.
+// floor is the smallest eigenvalue for whitening, as a share of the largest eigenvalue. Smaller eigenvalues are raised to it, so an axis without motion is not
+// amplified.
 const floor = 1e-3
 
-// Whiten finds the affine map from the latents m (n × d) of a clip's frames and the clip's pairs:
+// Whiten computes the affine map from the latents m (n × d) of a clip's frames and the clip's pairs, with
 //
 //	C = (1/nΔt) Σ [D D' + D D₊' + D₊ D']      D an increment, D₊ the next one
 //
-// which estimates σσ' free of the localisation noise R; where R is small, C = (1/nΔt) Σ D D'.
+// which estimates σσ' without the localisation noise R. If R is small, C = (1/nΔt) Σ D D' instead.
 func Whiten(m []float32, d int, pairs []video.Pair) (*Map, error) {
 	quadratic, lagged := Increments(m, d, pairs)
 	c := mat.NewSymDense(d, nil)
@@ -39,7 +40,7 @@ func Whiten(m []float32, d int, pairs []video.Pair) (*Map, error) {
 	return ref, err
 }
 
-// noise is r = R/(v Δt) of the noisiest axis, infinite if an axis has no motion beyond its noise.
+// noise returns r = R/(v Δt) of the noisiest axis, or infinity if an axis has no motion beyond its noise.
 func noise(quadratic, lagged *mat.Dense) float64 {
 	worst := 0.0
 	for i := range quadratic.RawMatrix().Rows {
@@ -54,7 +55,7 @@ func noise(quadratic, lagged *mat.Dense) float64 {
 	return worst
 }
 
-// Increments are (1/n) Σ D D'/Δt and (1/n) Σ D D₊'/Δt.
+// Increments returns (1/n) Σ D D'/Δt and (1/n) Σ D D₊'/Δt.
 func Increments(m []float32, d int, pairs []video.Pair) (quadratic, lagged *mat.Dense) {
 	quadratic, lagged = mat.NewDense(d, d, nil), mat.NewDense(d, d, nil)
 	step := func(dst *mat.VecDense, p video.Pair) {
@@ -79,11 +80,11 @@ func Increments(m []float32, d int, pairs []video.Pair) (quadratic, lagged *mat.
 	return quadratic, lagged
 }
 
-// inverseRoot is C^(-½) and C^½ of a symmetric matrix, its eigenvalues raised to floor times the largest.
+// inverseRoot returns C^(-½) and C^½ of a symmetric matrix. Eigenvalues below floor times the largest are raised to that value.
 func inverseRoot(c *mat.SymDense) (to, back *mat.Dense, err error) {
 	vectors, values, err := numbers.Principal(c)
 	if err != nil {
-		return nil, nil, errors.New("the increments' covariance has no eigenvalues: the latents are not finite")
+		return nil, nil, errors.New("the covariance of the increments has no eigenvalues, because the latents are not finite")
 	}
 	d := len(values)
 	largest := values[d-1]

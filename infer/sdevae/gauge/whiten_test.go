@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// mixed is n frames of a two-dimensional Brownian motion with sigma = I, seen through a linear map and with localisation noise.
+// mixed returns n frames of a two-dimensional Brownian motion with sigma = I, observed through a linear map with localisation noise.
 func mixed(n int, dt, noise float64, seed uint64) (m []float32, pairs []video.Pair) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var x, y float64
@@ -37,7 +37,7 @@ func TestWhitenMakesSigmaTheIdentity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			truth, _ := mixed(4001, 0.01, 0, 1) // the same path, free of noise
+			truth, _ := mixed(4001, 0.01, 0, 1) // the same path without noise
 			z := ref.Polynomial(ref.Affine(truth))
 			quadratic, _ := Increments(z, 2, pairs)
 			for i := range 2 {
@@ -70,7 +70,7 @@ func TestWhitenLeavesStillAxesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if gain := mat.Norm(ref.To, 2) * mat.Norm(ref.Back, 2); gain > 1.01/math.Sqrt(floor) {
-		t.Errorf("the map's condition is %.0f: a still axis was blown up", gain)
+		t.Errorf("the map's condition is %.0f: an axis without motion was amplified", gain)
 	}
 	if _, err := Whiten(make([]float32, 1000), 2, pairs); err == nil {
 		t.Error("latents that never move were whitened")

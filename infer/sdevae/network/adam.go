@@ -2,13 +2,13 @@ package network
 
 import "math"
 
-// Adam is Kingma and Ba's optimiser with the usual constants: one first and one second moment a weight.
+// Adam is Kingma and Ba's optimiser with the usual constants. First and Second are the moments of each weight.
 type Adam struct {
 	Steps         int
 	First, Second [][]float32
 }
 
-// Memory is the weight of the past in a mean over steps: Adam's β₁.
+// Memory is the weight of earlier steps in a running mean: Adam's β₁.
 const Memory = 0.9
 
 const (
@@ -17,7 +17,7 @@ const (
 	adamFloor = 1e-8
 )
 
-// NewAdam begins with no moments.
+// NewAdam returns an optimiser whose moments are 0.
 func NewAdam(params []Parameter) *Adam {
 	a := &Adam{}
 	for _, p := range params {
@@ -27,7 +27,7 @@ func NewAdam(params []Parameter) *Adam {
 	return a
 }
 
-// Update moves every weight of the machine that is not frozen by one step of the given rate.
+// Update moves every weight of the machine that is not frozen by one step with the given rate.
 func (a *Adam) Update(t *Machine, rate float64) error {
 	a.Steps++
 	for i, p := range t.Params {

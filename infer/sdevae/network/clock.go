@@ -6,8 +6,8 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Clock returns 2t/T - 1 of the given frames, t their time since their trajectory began. It is at most 1, as in the tracker on other
-// recordings. It is nil if the model has no clock.
+// Clock returns the clock 2t/T - 1 of the given frames, where t is the time since the frame's trajectory began. It stops at 1, as in the tracker on other
+// recordings. The result is nil if the model has no clock.
 func (m *Model) Clock(c *video.Clip, frames []int) []float32 {
 	if m.Span == 0 {
 		return nil
@@ -19,7 +19,7 @@ func (m *Model) Clock(c *video.Clip, frames []int) []float32 {
 	return out
 }
 
-// addClock adds clock × w to the rows of dst, one per frame; nothing if w is empty.
+// addClock adds clock × w to the rows of dst, one row per frame. If w is empty, it does nothing.
 func addClock(dst, clock, w []float32) {
 	if len(w) == 0 {
 		return
@@ -29,7 +29,7 @@ func addClock(dst, clock, w []float32) {
 	}
 }
 
-// InSeconds converts one of the encoder's last layers to the file's form: t in seconds follows the features, as one more row of weights.
+// InSeconds converts one of the encoder's last layers to the file's form, where t in seconds follows the features and has one more row of weights.
 func (m *Model) InSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	b2 = slices.Clone(b)
 	for i, v := range clock { // v (2t/T - 1)
@@ -39,7 +39,7 @@ func (m *Model) InSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	return slices.Concat(w, w2), b2
 }
 
-// FromSeconds undoes InSeconds with the model's own T, and writes the clock's weights to clock. It leaves clock alone if the file has none.
+// FromSeconds reverses InSeconds with the model's own T, and writes the clock's weights to clock. If the file has no clock, clock does not change.
 func (m *Model) FromSeconds(w, b, clock []float32) (w2, b2 []float32) {
 	features := m.Encoder.Out().Size() * len(b)
 	for i, v := range w[features:] {

@@ -12,7 +12,7 @@ func TestClock(t *testing.T) {
 	if got := c.Span(); got != 4 {
 		t.Errorf("the longest trajectory lasts 4 s, found %g", got)
 	}
-	m := &Model{Span: 2} // of another, shorter clip
+	m := &Model{Span: 2} // T of another, shorter clip
 	if got, want := m.Clock(c, c.Frames()), []float32{-1, 1, 0, -1, 1, -1, 0, -1}; !slices.Equal(got, want) {
 		t.Errorf("found %v, expected %v", got, want)
 	}

@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// ForwardPass runs the forward half of a graph on the graph's tensors, without Gorgonia, which cannot run half a graph.
+// ForwardPass runs the forward half of a graph on the graph's tensors. It does not use Gorgonia, which cannot run half a graph.
 type ForwardPass struct {
 	model         *Model
 	graph         *Graph
@@ -18,14 +18,14 @@ type ForwardPass struct {
 	reconstructed *reconstruction
 }
 
-// NewForwardPass reads m and the tensors of g, and does not own them.
+// NewForwardPass returns a pass that reads m and the tensors of g. It does not own them.
 func NewForwardPass(m *Model, g *Graph, tau float64) *ForwardPass {
 	n, d := g.X.Shape()[0], m.Dim
 	return &ForwardPass{model: m, graph: g, features: make([]float32, n*m.Encoder.Out().Size()), sd: make([]float32, n*d), z: make([]float32, n*d),
 		seed: make([]float32, n*m.Decoder.In().Size()), drawn: zeros(n, m.Decoder.Out().Size()), reconstructed: newReconstruction(g.X, m.Background, tau)}
 }
 
-// Run computes features, latents, pictures and their error.
+// Run computes features, latents, pictures and the pictures' error.
 func (p *ForwardPass) Run() error {
 	m, n := p.model, p.graph.X.Shape()[0]
 	if err := m.Encoder.Forward(p.features, p.graph.X.Data().([]float32), m.EncoderTheta, n); err != nil {

@@ -8,23 +8,23 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Graph is one training step of a batch of pairs in Gorgonia: 2B frames, the first B of them the pairs' first frames.
-// It shares the model's weights: a step that changes them changes the model.
+// Graph is one training step on a batch of B pairs in Gorgonia. Of its 2B frames the first B are the pairs' first frames. It shares the model's weights, so a
+// step changes the model.
 type Graph struct {
 	Machine Machine
-	Drift   G.Nodes // the drift network's share of params
+	Drift   G.Nodes // the drift network's parameters
 
-	// Inputs of a step. The tensors are lent to the graph; fill them in place.
+	// Inputs of a step. The graph shares these tensors; fill them in place.
 	X, Eps, Dt *tensor.Dense // (2B, CHW), (2B, d), (B, 1)
-	Weight     *tensor.Dense // (d): 1/q, smoothed over batches, if the diffusion is profiled
+	Weight     *tensor.Dense // (d): 1/q, with q smoothed over batches, if the diffusion is profiled
 	Clock      *tensor.Dense // (2B, 1); nil without a clock
-	Gain       *tensor.Dense // (d): |∂f/∂zᵢ| over the norm of the decoder's first layer, if l1 is on
+	Gain       *tensor.Dense // (d): |∂f/∂zᵢ| over the norm of zᵢ's row in the decoder's first layer, if l1 is enabled
 
 	// Results of a step.
 	Loss, Q G.Value
 }
 
-// NewGraph builds the graph of the loss of infer/sdevae/train.go for a model.
+// NewGraph builds the graph of the loss in infer/sdevae/train.go for a model.
 func NewGraph(m *Model, o Objective) (*Graph, error) {
 	n, d, seed := 2*o.Pairs, m.Dim, m.Decoder.In().Size()
 	t := &Graph{X: zeros(n, m.Encoder.In().Size()), Eps: zeros(n, d), Dt: zeros(o.Pairs, 1), Clock: zeros(n, 1), Weight: zeros(d), Gain: zeros(d)}
@@ -68,12 +68,12 @@ type Machine struct {
 	Params []Parameter
 }
 
-// Parameter is one tensor that is learnt.
+// Parameter is one learnt tensor.
 type Parameter struct {
 	Weight []float32
 	node   *G.Node
-	Freeze int     // steps before it is learnt
-	rate   float64 // share of the learning rate after that
+	Freeze int     // first steps, in which it is frozen
+	rate   float64 // relative learning rate after that
 }
 
 // PlacesFrames reports whether the parameter belongs to the encoder's means.
@@ -81,7 +81,7 @@ func (p *Parameter) PlacesFrames() bool {
 	return p.node.Name() == "encoder" || strings.HasPrefix(p.node.Name(), "mean-")
 }
 
-// machine differentiates the loss by every tensor that the builder learns.
+// machine differentiates the loss with respect to every learnt tensor of the builder.
 func (b *builder) machine(loss *G.Node) (Machine, error) {
 	nodes := make(G.Nodes, len(b.params))
 	for i, p := range b.params {
@@ -93,10 +93,10 @@ func (b *builder) machine(loss *G.Node) (Machine, error) {
 	return Machine{G.NewTapeMachine(b.g, G.BindDualValues(nodes...)), b.params}, nil
 }
 
-// Run computes loss and gradients for the present inputs. Gorgonia adds to existing gradients: clear them first.
+// Run computes loss and gradients for the current inputs. It clears the gradients first, because Gorgonia adds to existing ones.
 func (t *Machine) Run() error {
 	for i := range t.Params {
-		if g, err := t.gradient(i); err == nil { // none before the first run
+		if g, err := t.gradient(i); err == nil { // there is none before the first run
 			clear(g)
 		}
 	}
@@ -107,7 +107,7 @@ func (t *Machine) Run() error {
 // Close frees the graph's memory.
 func (t *Machine) Close() { t.vm.Close() }
 
-// gradient lends the gradient of parameter i, valid until the next run.
+// gradient returns the gradient of parameter i, valid until the next run.
 func (t *Machine) gradient(i int) ([]float32, error) {
 	v, err := t.Params[i].node.Grad()
 	if err != nil {
@@ -120,7 +120,7 @@ func (t *Machine) gradient(i int) ([]float32, error) {
 	return d.Data().([]float32), nil
 }
 
-// builder adds nodes to a graph and keeps the first error of a chain of operations; after it every further one is skipped.
+// builder adds nodes to a graph. It stores the first error of a chain of operations and skips all operations after it.
 type builder struct {
 	g      *G.ExprGraph
 	rows   int
@@ -136,7 +136,7 @@ func newBuilder(n int) *builder {
 	return b
 }
 
-// learn adds a tensor that is learnt; the node shares its memory.
+// learn adds a learnt tensor. The node shares its memory.
 func (b *builder) learn(name string, weight []float32, shape ...int) *G.Node {
 	node := G.NewTensor(b.g, tensor.Float32, len(shape), G.WithShape(shape...), G.WithName(name),
 		G.WithValue(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(weight))))
@@ -144,7 +144,7 @@ func (b *builder) learn(name string, weight []float32, shape ...int) *G.Node {
 	return node
 }
 
-// give adds an input; the node shares its memory.
+// give adds an input. The node shares its memory.
 func (b *builder) give(name string, value *tensor.Dense) *G.Node {
 	return G.NewTensor(b.g, tensor.Float32, value.Dims(), G.WithShape(value.Shape()...), G.WithName(name), G.WithValue(value))
 }
@@ -180,7 +180,7 @@ func (b *builder) times(x, y *G.Node) *G.Node {
 // scale multiplies by a constant.
 func (b *builder) scale(n *G.Node, k float64) *G.Node { return b.times(n, G.NewConstant(float32(k))) }
 
-// affine is x W + b for every row of x; bias is (1, out).
+// affine returns x W + b for every row of x. bias is (1, out).
 func (b *builder) affine(x, w, bias *G.Node) *G.Node { return b.add(b.mul(x, w), b.mul(b.ones, bias)) }
 
 func zeros(shape ...int) *tensor.Dense {

@@ -14,13 +14,13 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// method is a form of model and of loss.
+// method is a variant of model and loss.
 type method struct {
 	Form
 	Objective
 }
 
-// methods are the forms that the loss can take.
+// methods are the variants of the loss.
 var methods = map[string]method{
 	"plain":      {},
 	"cholesky":   {Form: Form{Posterior: Cholesky, Latent: 3}},
@@ -31,7 +31,7 @@ var methods = map[string]method{
 	"l1":         {Objective: Objective{L1: 2}},
 }
 
-// smallModel is the paper's networks on 16×16 pictures with a graph for 3 pairs, filled with random numbers.
+// smallModel returns the paper's networks for 16×16 pictures and a graph for 3 pairs, filled with random numbers.
 func smallModel(t *testing.T, channels int, c method) (*Model, *Graph, method) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -50,7 +50,7 @@ func smallModel(t *testing.T, channels int, c method) (*Model, *Graph, method) {
 		m.Background[i] = float32(rng.NormFloat64())
 	}
 	if c.Clock {
-		m.Span = 0.2 // of the order of a batch's time steps, so that sub-steps turn the clock
+		m.Span = 0.2 // comparable to the time steps, so that sub-steps move the clock
 	}
 	for _, w := range [][]float32{m.BelowW, m.BelowB, m.MeanT, m.LogSDT, m.BelowT, m.LogSigma} {
 		for i := range w {
@@ -76,8 +76,8 @@ func smallModel(t *testing.T, channels int, c method) (*Model, *Graph, method) {
 	return m, g, c
 }
 
-// TestGradient compares the gradient of the whole loss with central differences. The loss is float32, about 100: a difference of
-// h = 3e-3 carries a rounding error of about 6e-8·loss/h ≈ 2e-3 absolutely, and kinks of leaky ReLU and max pooling add a little.
+// TestGradient compares the gradient of the whole loss with central differences. The loss is a float32 of about 100, so differences with h = 3e-3 have an
+// absolute rounding error of about 6e-8·loss/h ≈ 2e-3. Kinks of leaky ReLU and max pooling add a little.
 func TestGradient(t *testing.T) {
 	for name, c := range methods {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestGradient(t *testing.T) {
 	})
 }
 
-// checkGradient compares every parameter's gradient with differences of the loss.
+// checkGradient compares every parameter's gradient with finite differences of the loss.
 func checkGradient(t *testing.T, m *Machine, loss *gorgonia.Value) {
 	value := func() float64 {
 		if err := m.Run(); err != nil {
@@ -144,7 +144,7 @@ func checkGradient(t *testing.T, m *Machine, loss *gorgonia.Value) {
 	}
 }
 
-// TestLossIsTheEquations computes the loss of infer/sdevae/train.go in plain Go and compares it with the graph's, float32 against float64.
+// TestLossIsTheEquations computes the loss of infer/sdevae/train.go in plain Go in float64 and compares it with the graph's loss in float32.
 func TestLossIsTheEquations(t *testing.T) {
 	for name, c := range methods {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestLossIsTheEquations(t *testing.T) {
 	}
 }
 
-// plainLoss is the loss of infer/sdevae/train.go of what the graph's inputs hold.
+// plainLoss computes the loss of infer/sdevae/train.go for the graph's current inputs.
 func plainLoss(t *testing.T, m *Model, g *Graph, c method) float64 {
 	t.Helper()
 	const n, pairs = 6, 3
@@ -206,7 +206,7 @@ func plainLoss(t *testing.T, m *Model, g *Graph, c method) float64 {
 	loss := numeric.SquaredError(x, y)/(2*c.Tau*n) - p.Entropy()
 	dt, weight, gain := g.Dt.Data().([]float32), g.Weight.Data().([]float32), g.Gain.Data().([]float32)
 	frames, list := make([]int, n), []video.Pair{}
-	for k := range pairs { // the graph holds first frames, then second frames
+	for k := range pairs { // the graph has all first frames, then all second frames
 		frames[k], frames[pairs+k] = 2*k, 2*k+1
 		list = append(list, video.Pair{First: 2 * k, DT: float64(dt[k])})
 	}

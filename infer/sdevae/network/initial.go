@@ -10,14 +10,14 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// InitSlow begins with the slowest independent components (TICA, Molgedey and Schuster 1994) of the features' moments: with C₀ and C₁ the moments'
-// covariance at once and one frame apart, the w of largest λ in
+// InitSlow sets the means' layer to the slowest independent components of the features' moments (TICA, Molgedey and Schuster 1994). With C₀ the moments'
+// covariance and C₁ their covariance at a lag of one frame, these are the w with the largest λ in
 //
 //	C₁ w = λ (C₀ + ridge) w
 //
-// The coordinates of a diffusion are the slowest parts of its pictures: noise does not persist, and functions that bend the coordinates decay sooner. Anything constant
-// over a trajectory, such as its light, is slower still and is left out. lasts is the sum of the components' held-out correlations over
-// one frame.
+// The coordinates of a diffusion are the slowest parts of its pictures, because noise does not persist and nonlinear functions of the coordinates decay sooner.
+// Anything constant over a trajectory, such as its light, is slower still and is removed. lasts is the sum of the components' held-out correlations over one
+// frame.
 func (m *Model) InitSlow(c *video.Clip, pairs []video.Pair) (lasts float64, err error) {
 	frames := video.FramesOf(pairs)
 	h, err := m.features(c, frames)
@@ -37,8 +37,8 @@ func (m *Model) InitSlow(c *video.Clip, pairs []video.Pair) (lasts float64, err 
 	return lasts, nil
 }
 
-// InitPrincipal begins with the features' principal components. They serve short clips with motions of less than a pixel, which moments hardly resolve and
-// whose slowness is hard to measure.
+// InitPrincipal sets the means' layer to the features' principal components. They suit short clips with motions of less than a pixel, which moments hardly
+// resolve and whose slowness is hard to measure.
 func (m *Model) InitPrincipal(c *video.Clip, pairs []video.Pair) error {
 	frames := numeric.Spread(video.FramesOf(pairs), m.Encoder.Batch())
 	n, features := len(frames), m.Encoder.Out().Size()
@@ -50,7 +50,7 @@ func (m *Model) InitPrincipal(c *video.Clip, pairs []video.Pair) error {
 	centre := numeric.Centre(x)
 	values, vectors, ok := numeric.PrincipalRows(x)
 	if !ok {
-		return errors.New("the first features have no principal components: they are not finite")
+		return errors.New("the initial features have no principal components, because they are not finite: check the clip")
 	}
 	top := mat.NewDense(n, m.Dim, nil)
 	for k := range m.Dim {
@@ -64,7 +64,8 @@ func (m *Model) InitPrincipal(c *video.Clip, pairs []video.Pair) error {
 	return nil
 }
 
-// setMeans sets the means' layer, in place, to w, features × d, with the bias that centres it: seen is w on the moments whose mean is centre.
+// setMeans sets the means' layer, in place, to w (features × d), with the bias that centres its output. centre is the mean of the layer's inputs, and seen the
+// same layer on these inputs.
 func (m *Model) setMeans(w *mat.Dense, centre *mat.VecDense, seen *mat.Dense) {
 	var offset mat.Dense
 	offset.Mul(centre.T(), seen)

@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// DrawMean clears the last layer of the decoder: it draws the mean picture until it learns.
+// DrawMean clears the last layer of the decoder, so that it outputs the mean picture until it is trained.
 func (m *Model) DrawMean() {
 	tensors := m.Decoder.Segments()
 	for _, t := range tensors[len(tensors)-2:] {
@@ -16,8 +16,8 @@ func (m *Model) DrawMean() {
 	}
 }
 
-// AverageKernels makes every kernel of the encoder constant in space, with equal response to noise, and sets the first layer's biases so that it sees the
-// clip's distance from each channel's mean.
+// AverageKernels makes every kernel of the encoder constant in space, with an unchanged response to noise. It sets the first layer's biases so that the layer
+// responds to the difference from each channel's mean.
 func (m *Model) AverageKernels(c *video.Clip) {
 	tensors := m.Encoder.Segments()
 	for _, t := range tensors {
@@ -44,7 +44,7 @@ func (m *Model) AverageKernels(c *video.Clip) {
 
 const thresholdSDs float64 = 4 // tuned network.threshold: the first layer's threshold at low SNR, in sd of white noise: the object exceeds it, noise hardly ever
 
-// RaiseThreshold moves the first layer's zero from the clip's mean to several standard deviations of white noise above it.
+// RaiseThreshold shifts the first layer's zero from the clip's mean to several standard deviations of white noise above it.
 func (m *Model) RaiseThreshold(c *video.Clip) {
 	tensors := m.Encoder.Segments()
 	weight, bias := tensors[0], tensors[1]

@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestInitSlow: a bright square that walks over a flickering, noisy background. Before any step, the slowest latents
-// explain its place; the principal component is the flicker.
+// TestInitSlow: a bright square moves over a flickering, noisy background. Before any training step, the slowest latents explain its position, although the
+// principal component is the flicker.
 func TestInitSlow(t *testing.T) {
 	suite.Long(t)
 	clip, x, y := sdevaetest.WalkingSquare(400)
@@ -34,7 +34,7 @@ func TestInitSlow(t *testing.T) {
 	}
 	for name, truth := range map[string][]float64{"x": x, "y": y} {
 		if r2 := sdevaetest.R2(p.Mean, 2, truth); r2 < 0.7 {
-			t.Errorf("the first latents explain %.2f of %s, expected 0.7 (0.80 measured): random convolutions see places roughly", r2, name)
+			t.Errorf("the initial latents explain %.2f of %s, expected 0.7 (0.80 measured, because random convolutions give rough positions)", r2, name)
 		}
 	}
 }

@@ -17,34 +17,33 @@ const (
 	NormEpsilon = 1e-5
 )
 
-// Model is encoder, decoder and drift as trained. Matrices are row-major float32.
+// Model holds encoder, decoder and drift during training. Matrices are row-major float32.
 type Model struct {
 	Dim     int
 	Encoder *dnnl.Stack // picture → features
 	Decoder *dnnl.Stack // seed → picture
 
 	EncoderTheta, DecoderTheta []float32
-	EncoderStats, DecoderStats []dnnl.Moments // of batch normalisation, over the training frames
+	EncoderStats, DecoderStats []dnnl.Moments // moments of batch normalisation over the training frames
 
 	Posterior             Posterior
 	MeanW, LogSDW         []float32 // features × d
 	MeanB, LogSDB         []float32 // d
-	BelowW, BelowB        []float32 // features × d(d-1)/2, and that many; empty if the posterior is diagonal
+	BelowW, BelowB        []float32 // features × d(d-1)/2, and d(d-1)/2; empty if the posterior is diagonal
 	Span                  float64   // T of the clock, seconds; 0 without a clock
 	MeanT, LogSDT, BelowT []float32 // the clock's weights: d, d, and d(d-1)/2 if there are covariances; empty without a clock
 	SeedW                 []float32 // d × seed
 	SeedB                 []float32 // seed
-	LogSigma              []float32 // learnt diffusion: d or 1; empty if it is profiled
+	LogSigma              []float32 // learnt diffusion, d or 1 values; empty if it is profiled
 	Substeps              int       // Euler steps of the drift within a pair
-	Background            []float32 // CHW: the logit of the clip's mean picture, which the decoder adds to before the sigmoid
+	Background            []float32 // CHW: logit of the clip's mean picture, added to the decoder's output before the sigmoid
 
-	Drift *drift.Network // in the coordinates of m; with a clock it has one more dimension, whose output is unused
+	Drift *drift.Network // in the coordinates of the means m; with a clock it has one more dimension, whose output is unused
 
-	readout *readout // the part of the features that the encoder's last layers see; nil means all
+	readout *readout // part of the features that the encoder's last layers read; nil means all
 }
 
-// New builds the paper's networks for pictures of the given shape and draws their first weights. The caller sets Background and,
-// with a clock, Span.
+// New builds the paper's networks for pictures of the given shape, with random weights. The caller sets Background and, with a clock, Span.
 func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 	dim := f.Latent
 	encoder, err := dnnl.New(in, EncoderLayers(), batch)
@@ -63,7 +62,7 @@ func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 	decoder.Init(m.DecoderTheta, rng)
 	m.MeanW, m.MeanB = uniform(features*dim, features, rng), uniform(dim, features, rng)
 	m.LogSDW, m.LogSDB = uniform(features*dim, features, rng), make([]float32, dim)
-	if f.Posterior == Cholesky { // begins diagonal
+	if f.Posterior == Cholesky { // starts diagonal
 		m.BelowW, m.BelowB = make([]float32, features*CovarianceTerms(dim)), make([]float32, CovarianceTerms(dim))
 	}
 	switch f.Diffusion {
@@ -73,7 +72,7 @@ func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 		m.LogSigma = make([]float32, 1)
 	}
 	m.SeedW, m.SeedB = uniform(dim*seed, dim, rng), uniform(seed, dim, rng)
-	if f.Clock { // begins without effect
+	if f.Clock { // starts without effect
 		m.MeanT, m.LogSDT, m.BelowT = make([]float32, dim), make([]float32, dim), make([]float32, len(m.BelowB))
 		dim++
 	}
@@ -81,7 +80,7 @@ func New(in dnnl.Shape, f Form, batch int, rng *rand.Rand) (*Model, error) {
 	return m, nil
 }
 
-// EncoderLayers returns the paper's encoder up to the flattening.
+// EncoderLayers returns the layers of the paper's encoder before the flattening.
 func EncoderLayers() []dnnl.Layer {
 	conv := func(out int) dnnl.Layer { return dnnl.Layer{Kind: dnnl.Conv, Out: out, Kernel: 5} }
 	norm, relu, pool := dnnl.Layer{Kind: dnnl.BatchNorm}, dnnl.Layer{Kind: dnnl.LeakyReLU}, dnnl.Layer{Kind: dnnl.MaxPool}
@@ -93,7 +92,7 @@ func EncoderLayers() []dnnl.Layer {
 	}
 }
 
-// DecoderLayers returns the published code's decoder: three upsamplings from an eighth of the picture's side, two convolutions there.
+// DecoderLayers returns the layers of the published code's decoder: three upsamplings, which start at an eighth of the picture's side, then two convolutions.
 func DecoderLayers(channels int) []dnnl.Layer {
 	conv := func(out int) dnnl.Layer { return dnnl.Layer{Kind: dnnl.Conv, Out: out, Kernel: 5} }
 	var layers []dnnl.Layer
@@ -103,13 +102,13 @@ func DecoderLayers(channels int) []dnnl.Layer {
 	return append(layers, conv(8), conv(channels))
 }
 
-// Close frees the convolutions' memory.
+// Close frees the memory of the convolutions.
 func (m *Model) Close() {
 	m.Encoder.Close()
 	m.Decoder.Close()
 }
 
-// Encode maps n frames (n × CHW) and their clock, from -1 to 1 and nil if the model has none, to their posteriors, in evaluation mode.
+// Encode computes the posteriors of n frames (n × CHW) in evaluation mode. clock is the frames' clock, from -1 to 1, or nil if the model has none.
 func (m *Model) Encode(frames, clock []float32, n int) (*Posteriors, error) {
 	size, features, batch, d, b := m.Encoder.In().Size(), m.Encoder.Out().Size(), m.Encoder.Batch(), m.Dim, CovarianceTerms(m.Dim)
 	h, p := make([]float32, batch*features), NewPosteriors(n, d, m.Posterior)
@@ -130,14 +129,14 @@ func (m *Model) Encode(frames, clock []float32, n int) (*Posteriors, error) {
 	return p, nil
 }
 
-// Read encodes frames of a clip, and returns their pixels as well.
+// Read encodes frames of a clip, and also returns their pixels.
 func (m *Model) Read(c *video.Clip, frames []int) (x []float32, p *Posteriors, err error) {
 	x = c.Pick(frames)
 	p, err = m.Encode(x, m.Clock(c, frames), len(frames))
 	return x, p, err
 }
 
-// Decode draws n pictures (n × CHW) from n latents (n × d, in m's coordinates), in evaluation mode.
+// Decode computes n pictures (n × CHW) from n latents (n × d, in the coordinates of the means m) in evaluation mode.
 func (m *Model) Decode(pictures, z []float32, n int) error {
 	size, seed, batch := m.Decoder.Out().Size(), m.Decoder.In().Size(), m.Decoder.Batch()
 	h := make([]float32, batch*seed)
@@ -154,7 +153,7 @@ func (m *Model) Decode(pictures, z []float32, n int) error {
 	return nil
 }
 
-// Calibrate measures the moments of batch normalisation over the given frames with the present weights; frames and order are fixed.
+// Calibrate measures the moments of batch normalisation over the given frames, in this order, with the current weights.
 func (m *Model) Calibrate(c *video.Clip, frames []int) error {
 	size, features, seed, batch := c.Size(), m.Encoder.Out().Size(), m.Decoder.In().Size(), m.Encoder.Batch()
 	x, h := make([]float32, batch*size), make([]float32, batch*features)
@@ -192,7 +191,7 @@ func MeanLogit(c *video.Clip) []float32 {
 	return mean
 }
 
-// uniform draws n weights from ±1/√fanIn, PyTorch's default for linear layers.
+// uniform draws n weights uniformly from ±1/√fanIn, PyTorch's default for linear layers.
 func uniform(n, fanIn int, rng *rand.Rand) []float32 {
 	k, w := 1/math.Sqrt(float64(fanIn)), make([]float32, n)
 	for i := range w {
@@ -207,7 +206,7 @@ func (m *Model) Weights() []*[]float32 {
 		&m.MeanT, &m.LogSDT, &m.BelowT, &m.SeedW, &m.SeedB, &m.LogSigma}
 }
 
-// Clone copies the weights; it shares the networks, which stay with m.
+// Clone copies the weights. The copy shares the networks, which m owns.
 func (m *Model) Clone() *Model {
 	c := *m
 	for _, w := range c.Weights() {
@@ -219,7 +218,7 @@ func (m *Model) Clone() *Model {
 	return &c
 }
 
-// Adopt takes over the weights of a clone.
+// Adopt copies the weights of a clone into m.
 func (m *Model) Adopt(c *Model) {
 	for i, w := range m.Weights() {
 		copy(*w, *c.Weights()[i])

@@ -2,13 +2,13 @@ package network
 
 import "driftscope/infer/sdevae/dnnl"
 
-// pool joins the moments of several batches into the moments of all their frames: Var = E[var + mean²] - E[mean]².
+// pool combines the moments of several batches into the moments of all their frames: Var = E[var + mean²] - E[mean]².
 type pool struct {
 	n            float64
 	mean, second [][]float64
 }
 
-// add folds in one batch of k frames.
+// add adds a batch of k frames.
 func (p *pool) add(stats []dnnl.Moments, k int) {
 	if p.mean == nil {
 		for _, s := range stats {
@@ -26,7 +26,7 @@ func (p *pool) add(stats []dnnl.Moments, k int) {
 	}
 }
 
-// moments returns the joint result, one entry a normalisation layer.
+// moments returns the combined moments, one entry per normalisation layer.
 func (p *pool) moments() []dnnl.Moments {
 	out := make([]dnnl.Moments, len(p.mean))
 	for l := range out {

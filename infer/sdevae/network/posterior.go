@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// Posteriors are q(z|x) = N(m, L L') of n frames. L is lower triangular: its diagonal is exp(LogDiag), and Below holds the entries below it, row after row;
-// Below is empty if the posterior is diagonal.
+// Posteriors holds q(z|x) = N(m, L L') for n frames. L is lower triangular. Its diagonal is exp(LogDiag), and Below has the entries below the diagonal, row by
+// row. Below is empty if the posterior is diagonal.
 type Posteriors struct {
 	Dim     int
 	Mean    []float32 // n × d
@@ -13,7 +13,7 @@ type Posteriors struct {
 	Below   []float32 // n × d(d-1)/2
 }
 
-// NewPosteriors are n standard normal ones in d dimensions, of that form.
+// NewPosteriors returns n standard normal posteriors in d dimensions, of the given form.
 func NewPosteriors(n, d int, form Posterior) *Posteriors {
 	p := &Posteriors{Dim: d, Mean: make([]float32, n*d), LogDiag: make([]float32, n*d)}
 	if form == Cholesky {
@@ -25,7 +25,7 @@ func NewPosteriors(n, d int, form Posterior) *Posteriors {
 // CovarianceTerms returns the number of entries under the diagonal of a d × d matrix.
 func CovarianceTerms(d int) int { return d * (d - 1) / 2 }
 
-// Root writes frame k's L into dst, d × d row by row.
+// Root writes L of frame k to dst, d × d, row by row.
 func (p *Posteriors) Root(dst []float64, k int) {
 	d := p.Dim
 	clear(dst[:d*d])
@@ -57,7 +57,7 @@ func (p *Posteriors) variances() []float64 {
 	return out
 }
 
-// Entropy returns the mean over frames of ln det L.
+// Entropy returns the mean of ln det L over the frames.
 func (p *Posteriors) Entropy() float64 {
 	var sum float64
 	for _, v := range p.LogDiag {

@@ -6,7 +6,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// Profiled returns qᵢ of the loss over the given pairs. Row k of p, and of the clock if the model has one, belongs to frame frames[k].
+// Profiled returns the qᵢ of the loss over the given pairs. Row k of p, and of clock if the model has a clock, belongs to frame frames[k].
 func (m *Model) Profiled(p *Posteriors, clock []float32, frames []int, pairs []video.Pair) []float64 {
 	d := m.Dim
 	row := make(map[int]int, len(frames))
@@ -30,7 +30,7 @@ func (m *Model) Profiled(p *Posteriors, clock []float32, frames []int, pairs []v
 	return q
 }
 
-// integrate moves z along the drift for dt, in Substeps Euler steps. With a clock, the clock is a further coordinate of z, and advances on its own.
+// integrate moves z along the drift for dt, in Substeps Euler steps. If the model has a clock, it is the last coordinate of z and advances with time.
 func (m *Model) integrate(dst, z []float64, dt float64, scratch *drift.Scratch) {
 	mu := make([]float64, m.Drift.Dim)
 	copy(dst, z)

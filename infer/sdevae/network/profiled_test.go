@@ -8,8 +8,8 @@ import (
 	"driftscope/online/drift"
 )
 
-// TestIntegrateTurnsTheClock carries z along a drift that is the clock itself: with the span T and n sub-steps from clock c,
-// z goes on by dt (c + (n-1)/n dt/T), Euler's sum of it.
+// TestIntegrateTurnsTheClock integrates a drift that equals the clock. With span T and n sub-steps from clock c, z moves by the Euler sum dt (c + (n-1)/n
+// dt/T).
 func TestIntegrateTurnsTheClock(t *testing.T) {
 	const span, start, dt, n = 2.0, -0.5, 0.6, 3
 	m := &Model{Dim: 1, Span: span, Substeps: n, Drift: drift.NewNetwork(2, rand.New(rand.NewPCG(1, 1)))}

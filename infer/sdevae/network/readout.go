@@ -10,16 +10,16 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// readout is the part of a feature map of h × w pixels that the encoder's last layers see: its moments, the products with orthonormal polynomials of the
-// pixel's position up to some degree. A whole map has 64 weights per latent and channel, and a thousand frames overfit many of them. A coordinate is a smooth
-// function of the position of its features, which needs ten.
+// readout is the part of a feature map of h × w pixels that the encoder's last layers read: the map's moments, which are its products with orthonormal
+// polynomials of the pixel position up to some degree. A whole map has 64 weights per latent and channel, and a thousand frames overfit many of them. But a
+// coordinate is a smooth function of the position of its features, for which ten moments are enough.
 type readout struct {
 	area              int
 	basis             *mat.Dense // terms × area
 	part, small, near mat.Dense  // scratch of keep
 }
 
-// initialDegree is the degree at the start of a training, with less information.
+// initialDegree is the degree for the initialisation, when less is known about the features.
 const initialDegree = 1
 
 func newReadout(maps dnnl.Shape, degree int) *readout {
@@ -41,12 +41,12 @@ func newReadout(maps dnnl.Shape, degree int) *readout {
 	return r
 }
 
-// orthonormal makes row orthogonal to the rows before it and of length 1. It returns false if nothing of the row is left, as on maps with fewer pixels than
-// polynomials.
+// orthonormal makes row orthogonal to the rows before it and scales it to length 1. It returns false if the row depends on the rows before it, as on maps with
+// fewer pixels than polynomials.
 func orthonormal(row, before []float64) bool {
 	v := mat.NewVecDense(len(row), row)
 	start := mat.Norm(v, 2)
-	for range 2 { // a single pass leaves rounding errors
+	for range 2 { // one pass would leave rounding errors
 		for at := 0; at < len(before); at += len(row) {
 			u := mat.NewVecDense(len(row), before[at:at+len(row)])
 			v.AddScaledVec(v, -mat.Dot(u, v), u)
@@ -60,7 +60,7 @@ func orthonormal(row, before []float64) bool {
 // terms returns the number of polynomials.
 func (r *readout) terms() int { return r.basis.RawMatrix().Rows }
 
-// moments returns the coefficients of n × features, maps one after another, as n × (channels · terms).
+// moments returns the moments of features h, n × (channels · area), as n × (channels · terms).
 func (r *readout) moments(h []float32, n int) *mat.Dense {
 	maps := mat.NewDense(len(h)/r.area, r.area, numeric.Float64s(h))
 	var out mat.Dense
@@ -68,7 +68,7 @@ func (r *readout) moments(h []float32, n int) *mat.Dense {
 	return mat.NewDense(n, len(h)/r.area/n*r.terms(), out.RawMatrix().Data)
 }
 
-// spread returns the layer on features, (channels · area) × d, that computes the same as layer w on moments.
+// spread returns the layer on features, (channels · area) × d, that is equivalent to layer w on moments.
 func (r *readout) spread(w *mat.Dense) *mat.Dense {
 	rows, d := w.Dims()
 	channels := rows / r.terms()
@@ -79,12 +79,12 @@ func (r *readout) spread(w *mat.Dense) *mat.Dense {
 	return out
 }
 
-// keep replaces a layer on features, (channels · area) × d, by the nearest layer that sees moments alone. Not safe for concurrent use.
+// keep replaces a layer on features, (channels · area) × d, by the nearest layer that depends only on moments. It is not safe for concurrent use.
 func (r *readout) keep(w []float32, d int) {
 	if len(w) == 0 {
 		return
 	}
-	for _, m := range []*mat.Dense{&r.part, &r.small, &r.near} { // layers differ in d; the memory stays
+	for _, m := range []*mat.Dense{&r.part, &r.small, &r.near} { // layers differ in d; Reset keeps the memory
 		m.Reset()
 	}
 	r.part.ReuseAs(r.area, d)
@@ -99,7 +99,7 @@ func (r *readout) keep(w []float32, d int) {
 	}
 }
 
-// ifKept returns r if it represents all of layer w, except for rounding; otherwise nil.
+// ifKept returns r if layer w depends only on moments, up to rounding, and otherwise nil.
 func (r *readout) ifKept(w []float32, d int) *readout {
 	kept := slices.Clone(w)
 	r.keep(kept, d)
@@ -109,20 +109,20 @@ func (r *readout) ifKept(w []float32, d int) *readout {
 	return r
 }
 
-// SeeMoments restricts the encoder's last layers to moments of the feature maps from now on.
+// SeeMoments restricts the encoder's last layers to moments of the feature maps.
 func (m *Model) SeeMoments() {
 	m.readout = newReadout(m.Encoder.Out(), numeric.Degree) // case network.moments: the encoder's last layers see only moments of the feature maps, in every other restart and at low SNR
 }
 
-// SeeMomentsIfKept does so if the weights of the means are such moments already, as in a model that was trained with them.
+// SeeMomentsIfKept restricts the layers in this way if the means' layer already depends only on moments, as in a model that was trained with it.
 func (m *Model) SeeMomentsIfKept() {
 	m.readout = newReadout(m.Encoder.Out(), numeric.Degree).ifKept(m.MeanW, m.Dim)
 }
 
-// SeesMoments reports whether the layers are restricted.
+// SeesMoments reports whether the encoder's last layers read only moments.
 func (m *Model) SeesMoments() bool { return m.readout != nil }
 
-// Constrain restricts the encoder's last layer to the readout.
+// Constrain projects the encoder's last layers onto the readout.
 func (m *Model) Constrain() {
 	if m.readout == nil {
 		return

@@ -12,8 +12,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestReadout: the basis is orthonormal and holds what it says it does; a layer on moments and its spread give the same numbers;
-// what is spread is kept, and what is kept is the nearest.
+// TestReadout: the basis is orthonormal and has the expected number of polynomials. A layer on moments and its spread give the same values. keep does not
+// change a spread layer, and maps any other layer to the nearest one.
 func TestReadout(t *testing.T) {
 	suite.Long(t)
 	maps := dnnl.Shape{C: 5, H: 6, W: 8}
@@ -60,12 +60,12 @@ func TestReadout(t *testing.T) {
 			inside += float64(w[i]) * float64(w[i])
 		}
 		if math.Abs(outside) > tolerance*inside {
-			t.Errorf("degree %d: what was taken away has product %g with what is seen", degree, outside)
+			t.Errorf("degree %d: the removed part has product %g with the basis", degree, outside)
 		}
 		r.keep(w, d)
 		for i, v := range w {
 			if want := r.spread(small).RawMatrix().Data[i]; math.Abs(float64(v)-want) > tolerance {
-				t.Fatalf("degree %d: a layer on moments does not stay: %g, was %g", degree, v, want)
+				t.Fatalf("degree %d: keep changes a layer on moments: %g, was %g", degree, v, want)
 			}
 		}
 	}

@@ -13,23 +13,23 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// reconstruction is the loss of a batch of drawn logits against their frames, as one graph operation:
+// reconstruction is the loss between a batch of logits from the decoder and their frames, as one graph operation:
 //
 //	rec = Σ (y - x)² / 2τn,   y = 1/(1 + exp(-(drawn + background)))
 //
-// In Gorgonia's own ops this is seven passes over the pictures on one core, and a quarter of a training step. Here it is a single operation, which stores
-// ∂rec/∂drawn = (y - x) y (1 - y)/τn for the backward pass.
+// With Gorgonia's own operations this would take seven passes over the pictures on one core, a quarter of a training step. This operation takes one pass, and
+// stores ∂rec/∂drawn = (y - x) y (1 - y)/τn for the backward pass.
 type reconstruction struct {
 	owned
-	x          []float32 // n × size, read at every run
+	x          []float32 // frames, n × size, read in every run
 	background []float32 // size
 	frames     int
 	scale      float64 // 1/τn
 	slope      *tensor.Dense
-	sums       []float64 // one a frame, added in order: the result does not depend on the cores
+	sums       []float64 // one per frame, added in order, so that the result does not depend on the number of cores
 }
 
-// newReconstruction compares drawn (n × size) with x, which is lent.
+// newReconstruction returns the operation for frames x (n × size), which it does not copy.
 func newReconstruction(x *tensor.Dense, background []float32, tau float64) *reconstruction {
 	n := x.Shape()[0]
 	return &reconstruction{x: x.Data().([]float32), background: background, frames: n, scale: 1 / (tau * float64(n)),
@@ -119,7 +119,7 @@ func (s *reconstructionSlope) String() string        { return fmt.Sprintf("Recon
 func (s *reconstructionSlope) WriteHash(h hash.Hash) { fmt.Fprint(h, s.String()) }
 func (s *reconstructionSlope) Hashcode() uint32      { return hashcode(s) }
 
-// owned implements the interface of Gorgonia's compiler for an operation that owns its result.
+// owned implements the methods of Gorgonia's Op interface for an operation that owns its result.
 type owned struct{}
 
 func (owned) ReturnsPtr() bool     { return true }
@@ -132,5 +132,5 @@ func hashcode(op G.Op) uint32 {
 	return h.Sum32()
 }
 
-// sigmoid is 1/(1 + e⁻ᵛ).
+// sigmoid returns 1/(1 + e⁻ᵛ).
 func sigmoid(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) }

@@ -12,7 +12,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestReconstruction compares 3 rec and its gradient by the drawn logits with central differences in float64, in two runs of a machine.
+// TestReconstruction compares 3 rec and its gradient with respect to the logits with central differences in float64, in two runs of a machine.
 func TestReconstruction(t *testing.T) {
 	suite.Long(t)
 	const n, size, tau, factor = 3, 20, 0.4, 3
@@ -61,6 +61,6 @@ func TestReconstruction(t *testing.T) {
 		}
 		sdevaetest.Agree(t, "the loss", []float32{loss.Value().Data().(float32)}, []float64{want()})
 		sdevaetest.Agree(t, "its gradient", got, slopes)
-		clear(got) // Gorgonia adds to what is there
+		clear(got) // Gorgonia adds to existing gradients
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// InitWidths sets the posterior's widths for latents of variance 1: the previous mean ratio of widths to the latents' standard deviation.
+// InitWidths sets the posterior's widths for latents of variance 1. The ratio of widths to the latents' standard deviations stays the same on average.
 func (m *Model) InitWidths(before *Posteriors) {
 	share := 0.0
 	for i := range m.Dim {
@@ -27,8 +27,8 @@ func (m *Model) InitWidths(before *Posteriors) {
 	}
 }
 
-// AlignDecoder changes the decoder's first layer so that the latents after (n × d) give the same pictures as the latents before, as far as an affine map
-// relates them.
+// AlignDecoder changes the decoder's first layer so that the latents `after` (n × d) give the same pictures as the latents `before`, as far as an affine map
+// relates the two.
 func (m *Model) AlignDecoder(before, after *mat.Dense) error {
 	n, d := after.Dims()
 	wider := mat.NewDense(n, d+1, nil)

@@ -13,7 +13,7 @@ import (
 	"driftscope/infer/sdevae/sdevaetest"
 )
 
-// TestAlignDecoder: re-initialised latents that are an affine map of those before draw the same pictures, but for rounding.
+// TestAlignDecoder: re-initialised latents that are an affine map of the previous ones give the same pictures, up to rounding.
 func TestAlignDecoder(t *testing.T) {
 	clip := sdevaetest.Walk(40, 3)
 	m, err := New(dnnl.Shape{C: 1, H: 8, W: 8}, Form{Latent: 2, Posterior: Diagonal, Diffusion: Profiled, Substeps: 1}, 16, rand.New(rand.NewPCG(1, 1)))

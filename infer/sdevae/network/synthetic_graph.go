@@ -5,7 +5,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SyntheticGraph is the encoder alone: a batch of synthetic frames and their target posteriors.
+// SyntheticGraph is a training step of the encoder alone, on a batch of synthetic frames with target posteriors.
 type SyntheticGraph struct {
 	Machine                 Machine
 	X, Mean, LogDiag, Below *tensor.Dense // (n, CHW), (n, d), (n, d), (n, d(d-1)/2)
@@ -14,7 +14,7 @@ type SyntheticGraph struct {
 	Loss                    G.Value
 }
 
-// NewSyntheticGraph builds it for batches of n pictures:
+// NewSyntheticGraph builds the graph for batches of n pictures. Its loss is
 //
 //	loss = mean over pictures of Σ (mᵢ - goalᵢ)²/var mᵢ + 0.1 Σ (ln sᵢ - goal)² + 0.1 Σ (L below the diagonal - goal)²
 func NewSyntheticGraph(m *Model, n int) (*SyntheticGraph, error) {

@@ -7,10 +7,10 @@ import (
 	"driftscope/online/drift"
 )
 
-// posteriors are the encoder's answer for a batch, all (rows, d) but below, which is (rows, d(d-1)/2) or nil.
+// posteriors are the encoder's outputs for a batch. All are (rows, d), except below, which is (rows, d(d-1)/2) or nil.
 type posteriors struct{ mean, logDiag, below, variance *G.Node }
 
-// posterior encodes the frames x: q(z|x) = N(mean, L L'). The clock, (rows, 1), is used if the model has one.
+// posterior encodes the frames x: q(z|x) = N(mean, L L'). clock is (rows, 1) and used only if the model has a clock.
 func (b *builder) posterior(m *Model, x, clock *G.Node) (p posteriors) {
 	features, d := m.Encoder.Out().Size(), m.Dim
 	h := b.do(m.Encoder.Apply(x, b.learn("encoder", m.EncoderTheta, len(m.EncoderTheta))))
@@ -31,7 +31,7 @@ func (b *builder) posterior(m *Model, x, clock *G.Node) (p posteriors) {
 	return p
 }
 
-// sample is mean + L ε.
+// sample returns mean + L ε.
 func (b *builder) sample(p posteriors, eps *G.Node, d int) *G.Node {
 	z := b.add(p.mean, b.times(b.do(G.Exp(p.logDiag)), eps))
 	if p.below == nil {
@@ -41,8 +41,8 @@ func (b *builder) sample(p posteriors, eps *G.Node, d int) *G.Node {
 	return b.add(z, b.mul(b.times(p.below, b.mul(eps, b.give("column", at.column))), b.give("row-sum", at.row)))
 }
 
-// triangle returns the places of the entries under L's diagonal: row is (entries, d) with a one at each entry's row, column (d, entries)
-// with a one at its column.
+// triangle marks the positions of the entries below L's diagonal. row is (entries, d) with a 1 at each entry's row, column is (d, entries) with a 1 at its
+// column.
 type triangle struct{ row, column *tensor.Dense }
 
 func entries(d int) triangle {
@@ -58,7 +58,7 @@ func entries(d int) triangle {
 	return t
 }
 
-// diffusion is q, (d), of the batch's pairs, and the drift network's parameters.
+// diffusion returns q of the batch's pairs, (d), and the drift network's parameters.
 func (b *builder) diffusion(m *Model, pairs int, p posteriors, clock, dt *G.Node) (q *G.Node, params G.Nodes) {
 	first, second := b.give("first", pick(pairs, 2*pairs, 0)), b.give("second", pick(pairs, 2*pairs, pairs))
 	m0, m1 := b.mul(first, p.mean), b.mul(second, p.mean)
@@ -75,8 +75,8 @@ func (b *builder) diffusion(m *Model, pairs int, p posteriors, clock, dt *G.Node
 	return b.do(drift.ProfiledDiffusion(drift.Increments{From: m0, To: m1, FromVar: s0, ToVar: s1, Drift: mu, DT: dt})), params
 }
 
-// drift returns the mean drift, (B, d), from start to the next frame in Substeps Euler steps. start is (B, d), plus a column for the
-// clock if the model has one.
+// drift returns the mean drift, (B, d), from start to the next frame in Substeps Euler steps. start is (B, d), with one more column for the clock if the model
+// has one.
 func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes) {
 	if b.err != nil {
 		return nil, nil
@@ -87,7 +87,7 @@ func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes
 	}
 	d, width, share := m.Dim, m.Drift.Dim, 1/float32(m.Substeps)
 	wide, hand := filled(share, 1, width), zeros(1, width)
-	if m.Span > 0 { // the clock advances on its own
+	if m.Span > 0 { // the clock advances with time
 		wide.Data().([]float32)[d], hand.Data().([]float32)[d] = 0, 2*share/float32(m.Span)
 	}
 	step, tock, at := b.mul(dt, b.give("wide", wide)), b.mul(dt, b.give("tock", hand)), start
@@ -111,7 +111,7 @@ func (b *builder) drift(m *Model, start, dt *G.Node) (mu *G.Node, params G.Nodes
 	return mu, params
 }
 
-// transition is Σ ½ qᵢ/q̄ᵢ with the given weights 1/q̄, which has the gradient of ½ Σ ln qᵢ; or Σ ½ qᵢ/σᵢ² + ln σᵢ with σ learnt.
+// transition returns Σ ½ qᵢ/q̄ᵢ with the given weights 1/q̄, which has the gradient of ½ Σ ln qᵢ. If σ is learnt, it returns Σ ½ qᵢ/σᵢ² + ln σᵢ instead.
 func (b *builder) transition(m *Model, q, weight *G.Node) *G.Node {
 	if len(m.LogSigma) == 0 {
 		return b.scale(b.do(G.Sum(b.times(q, weight))), 0.5)
@@ -135,17 +135,17 @@ func (b *builder) logSigma(m *Model) *G.Node {
 	return b.do(G.Reshape(wide, tensor.Shape{m.Dim}))
 }
 
-// motion is Σ σᵢ |∂f/∂zᵢ|, in picture units per √s, which is invariant to the scale of z: |∂f/∂zᵢ| is the gain times the norm of the row through which z enters
-// the decoder.
+// motion returns Σ σᵢ |∂f/∂zᵢ|, in picture units per √s, which is invariant to the scale of z. |∂f/∂zᵢ| is the gain times the norm of the row of weights
+// through which zᵢ enters the decoder.
 func (b *builder) motion(q, seedW, gain *G.Node) *G.Node {
 	if b.err != nil {
 		return nil
 	}
-	norm := b.do(G.Sqrt(b.do(G.Sum(b.do(G.Square(seedW)), 1)))) // a Reshape after a root would share memory that is overwritten
+	norm := b.do(G.Sqrt(b.do(G.Sum(b.do(G.Square(seedW)), 1)))) // no Reshape after the root, because it would share memory that is overwritten
 	return b.do(G.Sum(b.times(b.times(b.do(G.Sqrt(q)), gain), norm)))
 }
 
-// pick returns the (rows × columns) matrix with ones down from offset in the first row.
+// pick returns a rows × columns matrix with ones on the diagonal that starts at column offset of the first row.
 func pick(rows, columns, offset int) *tensor.Dense {
 	m := zeros(rows, columns)
 	for i := range min(rows, columns-offset) {

@@ -16,7 +16,7 @@ func Float32s(v []float64) []float32 {
 	return out
 }
 
-// Scaled is k v.
+// Scaled returns k v.
 func Scaled(v []float32, k float32) []float32 {
 	out := make([]float32, len(v))
 	for i, x := range v {
@@ -25,7 +25,7 @@ func Scaled(v []float32, k float32) []float32 {
 	return out
 }
 
-// Filled is n times v.
+// Filled returns a slice of n values v.
 func Filled(v float32, n int) []float32 {
 	out := make([]float32, n)
 	for i := range out {
@@ -34,7 +34,7 @@ func Filled(v float32, n int) []float32 {
 	return out
 }
 
-// Copy converts src into dst, which is at least as long.
+// Copy converts src into dst, which must be at least as long.
 func Copy(dst []float64, src []float32) {
 	for i, v := range src {
 		dst[i] = float64(v)

@@ -10,15 +10,15 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// Vector lends x to BLAS.
+// Vector wraps x for BLAS without a copy.
 func Vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Data: x, Inc: 1} }
 
-// Matrix lends data, row after row, to BLAS.
+// Matrix wraps data, row by row, for BLAS without a copy.
 func Matrix(rows, columns int, data []float32) blas32.General {
 	return blas32.General{Rows: rows, Cols: columns, Stride: columns, Data: data}
 }
 
-// Column is column i of rows of d numbers.
+// Column returns column i of a matrix with d columns.
 func Column(m []float32, i, d int) []float64 {
 	out := make([]float64, 0, len(m)/d)
 	for k := i; k < len(m); k += d {
@@ -27,7 +27,7 @@ func Column(m []float32, i, d int) []float64 {
 	return out
 }
 
-// Spread picks at most n of all, evenly spaced.
+// Spread returns at most n elements of all, evenly spaced.
 func Spread[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all
@@ -52,7 +52,7 @@ func MeanRow(x []float32, n, size int) []float32 {
 	return mean
 }
 
-// SquaredError returns Σ (x - y)²; y is repeated if it is shorter.
+// SquaredError returns Σ (x - y)². If y is shorter, it is repeated.
 func SquaredError(x, y []float32) float64 {
 	var sum float64
 	for i, v := range x {
@@ -62,7 +62,7 @@ func SquaredError(x, y []float32) float64 {
 	return sum
 }
 
-// Affine computes dst = x W + b for every row: x is n × in, W in × out, b out; the length of dst, n × out, gives the number of rows.
+// Affine computes dst = x W + b for every row, with x n × in, W in × out and b of length out. The length of dst, n × out, determines the number of rows.
 func Affine(dst, x, w, b []float32) {
 	out := len(b)
 	n, in := len(dst)/out, len(w)/out
@@ -115,16 +115,16 @@ func OrthonormalRows(w blas32.General) {
 	}
 }
 
-// NormalSD returns the standard deviation of normal noise from the median of the absolute values, which have factor times the noise: a lost frame or a jump
-// does not change it. It sorts sizes.
+// NormalSD estimates the standard deviation of normal noise from the median of absolute values, whose noise is larger by factor. A lost frame or a jump does
+// not change the median. NormalSD sorts sizes.
 func NormalSD(sizes []float64, factor float64) float64 {
 	const mad = 0.6745 // a normal's median absolute deviation, in standard deviations
 	slices.Sort(sizes)
 	return sizes[len(sizes)/2] / (mad * factor)
 }
 
-// PrincipalRows returns the eigenvectors of x x' in columns, rows of x long, with their eigenvalues in ascending order: x' times the last of them are the
-// principal components of centred rows. It is false if x is not finite.
+// PrincipalRows returns the eigenvectors of x x' as columns, with their eigenvalues in ascending order. If the rows of x are centred, x' times the last
+// eigenvectors are their principal components. ok is false if x is not finite.
 func PrincipalRows(x *mat.Dense) (values []float64, vectors *mat.Dense, ok bool) {
 	var gram mat.SymDense
 	gram.SymOuterK(1, x)

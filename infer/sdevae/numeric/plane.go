@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// Plane transforms real pictures of h × w to half their spectrum, h × (w/2+1), and back. Not safe for concurrent use.
+// Plane transforms real pictures of h × w to half their spectrum, h × (w/2+1), and back. It is not safe for concurrent use.
 type Plane struct {
 	H, W, Half int
 	row        *fourier.FFT
@@ -16,12 +16,12 @@ type Plane struct {
 	real       []float64
 }
 
-// NewPlane plans the transforms of pictures of h × w.
+// NewPlane prepares the transforms for pictures of h × w.
 func NewPlane(h, w int) *Plane {
 	return &Plane{H: h, W: w, Half: w/2 + 1, row: fourier.NewFFT(w), column: fourier.NewCmplxFFT(h), line: make([]complex128, h), real: make([]float64, w)}
 }
 
-// Size returns how many coefficients a spectrum has.
+// Size returns the number of coefficients of a spectrum.
 func (p *Plane) Size() int { return p.H * p.Half }
 
 // Forward sets dst to the spectrum of picture.
@@ -35,7 +35,7 @@ func (p *Plane) Forward(dst []complex128, picture []float32) {
 	}
 }
 
-// Inverse sets picture to the picture of the spectrum, which it overwrites.
+// Inverse sets picture to the picture of the spectrum. It overwrites the spectrum.
 func (p *Plane) Inverse(picture []float64, spectrum []complex128) {
 	for x := range p.Half {
 		p.turn(spectrum, x, p.column.Sequence)
@@ -60,13 +60,13 @@ func (p *Plane) turn(s []complex128, x int, transform func(dst, src []complex128
 	}
 }
 
-// Shift moves pictures by a factor on their spectra; they wrap around at the edges.
+// Shift moves pictures by multiplying their spectra with a factor. The pictures wrap around at the edges.
 type Shift struct {
 	h, w         int
 	down, across []complex128
 }
 
-// NewShift returns a shift of zero; Set changes it.
+// NewShift returns a Shift. Call Set before its use.
 func (p *Plane) NewShift() *Shift {
 	return &Shift{p.H, p.W, make([]complex128, p.H), make([]complex128, p.Half)}
 }
@@ -85,7 +85,7 @@ func (s *Shift) Set(x, y float64) {
 	}
 }
 
-// wave returns the factor of k waves a side. The highest frequency of an even side has no sign: its factor is real.
+// wave returns the factor for k waves per side. For an even side, the highest frequency has no sign, so its factor is real.
 func wave(k, side int, by float64) complex128 {
 	v := cmplx.Rect(1, -2*math.Pi*float64(k)*by/float64(side))
 	if 2*k == side {
@@ -94,7 +94,7 @@ func wave(k, side int, by float64) complex128 {
 	return v
 }
 
-// Add adds the spectrum, moved and times scale, to sum.
+// Add moves the spectrum, multiplies it by scale and adds it to sum.
 func (s *Shift) Add(sum, spectrum []complex128, scale complex128) {
 	half := len(s.across)
 	for y, down := range s.down {
@@ -106,8 +106,8 @@ func (s *Shift) Add(sum, spectrum []complex128, scale complex128) {
 	}
 }
 
-// Wiener filters a picture under white noise of that variance a pixel (Wiener 1949): every frequency is multiplied by 1 - noise/power, or 0. The
-// power is the mean over the ring of frequencies of equal height.
+// Wiener filters a picture with white noise of the given variance per pixel (Wiener 1949). It multiplies every frequency by 1 - noise/power, or by 0 if that is
+// negative. The power is the mean over the ring of frequencies of equal magnitude.
 func (p *Plane) Wiener(picture []float32, variance float64) {
 	spectrum := make([]complex128, p.Size())
 	p.Forward(spectrum, picture)

@@ -8,8 +8,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestPlane: back undoes forward, and a shift by whole pixels goes around the edges, also where a side is odd; exact but for float64's
-// rounding, which 1e-9 leaves room for.
+// TestPlane: Inverse reverses Forward, and a shift by whole pixels wraps around the edges, also for odd sides. Both are exact up to rounding of float64, for
+// which the limit is 1e-9.
 func TestPlane(t *testing.T) {
 	for _, side := range [][2]int{{8, 8}, {12, 10}, {9, 15}} {
 		h, w := side[0], side[1]
@@ -38,8 +38,8 @@ func TestPlane(t *testing.T) {
 	}
 }
 
-// TestPlaneBetweenPixels: a smooth spot that is moved by parts of a pixel is the spot drawn there, to 1e-3 of its height: so much of it
-// lies across the edges.
+// TestPlaneBetweenPixels: a smooth spot moved by parts of a pixel equals a spot drawn at the new position, to 1e-3 of its height, the part that lies across the
+// edges.
 func TestPlaneBetweenPixels(t *testing.T) {
 	const side = 24
 	spot := func(x, y float64) []float32 {
@@ -64,7 +64,7 @@ func TestPlaneBetweenPixels(t *testing.T) {
 	}
 }
 
-// TestWiener: a smooth picture loses nine tenths of its noise, and noise alone is all but gone.
+// TestWiener: the filter removes nine tenths of the noise from a smooth picture, and almost all of a picture of pure noise.
 func TestWiener(t *testing.T) {
 	suite.Long(t)
 	const side, sd = 32, 0.3
@@ -81,6 +81,6 @@ func TestWiener(t *testing.T) {
 		t.Errorf("%.3f of the noise is left in a picture", left/(sd*sd))
 	}
 	if left := SquaredError(bare, make([]float32, side*side)) / (side * side); left > 0.1*sd*sd {
-		t.Errorf("%.3f of bare noise is left", left/(sd*sd))
+		t.Errorf("%.3f of pure noise is left", left/(sd*sd))
 	}
 }

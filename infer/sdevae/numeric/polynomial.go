@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Basis is the monomials of d variables s up to a degree, graded: 1, then s₁…s_d, then s₁s₁, s₁s₂, … Each is the ascending list
-// of the variables that it multiplies.
+// Basis is a list of the monomials of d variables s up to a degree, in graded order: 1, then s₁…s_d, then s₁s₁, s₁s₂, … A monomial is the ascending list of its
+// variables.
 type Basis [][]int
 
-// NewBasis returns the basis of d variables, up to the degree.
+// NewBasis returns the basis of d variables up to the given degree.
 func NewBasis(d, degree int) Basis {
 	b := Basis{{}}
 	lower := b
@@ -49,7 +49,7 @@ func (b Basis) Index(term []int) int {
 	return slices.IndexFunc(b, func(other []int) bool { return slices.Equal(other, term) })
 }
 
-// values writes φ(s), len(b) numbers.
+// values writes the len(b) values φ(s) to dst.
 func (b Basis) values(dst, s []float64) {
 	for k, term := range b {
 		dst[k] = 1
@@ -75,7 +75,7 @@ func (b Basis) Slopes(dst *mat.Dense, s []float64) {
 	}
 }
 
-// Polynomial is y = φ(s) W, rows as vectors.
+// Polynomial is y = φ(s) W, with row vectors.
 type Polynomial struct {
 	Basis   Basis
 	Weights *mat.Dense // monomials × outputs
@@ -88,7 +88,7 @@ func (p *Polynomial) Apply(s *mat.Dense) *mat.Dense {
 	return &y
 }
 
-// Design is φ of every row of s: n × monomials.
+// Design returns φ of every row of s: n × monomials.
 func (b Basis) Design(s *mat.Dense) *mat.Dense {
 	n, _ := s.Dims()
 	phi := mat.NewDense(n, len(b), nil)
@@ -114,8 +114,8 @@ func (p *Polynomial) Jacobian() *Polynomial {
 	return j
 }
 
-// FitPolynomial finds the polynomial of least squares from x to y (n × d each). The ridge, relative to each monomial's own size,
-// only keeps the equations solvable.
+// FitPolynomial fits a polynomial from x to y (n × d each) by least squares. The ridge, relative to the size of each monomial, only keeps the equations
+// solvable.
 func FitPolynomial(b Basis, x, y *mat.Dense) (*Polynomial, error) {
 	const ridge = 1e-9
 	phi := b.Design(x)
@@ -126,10 +126,10 @@ func FitPolynomial(b Basis, x, y *mat.Dense) (*Polynomial, error) {
 	}
 	var root mat.Cholesky
 	if !root.Factorize(&normal) {
-		return nil, errors.New("no polynomial leads back from the straightened latents: they are not finite")
+		return nil, errors.New("no inverse polynomial exists for the straightened latents, because they are not finite")
 	}
 	var moments, weights mat.Dense
 	moments.Mul(phi.T(), y)
-	_ = root.SolveTo(&weights, &moments) // a warning of bad conditioning: the fit's error is reported
+	_ = root.SolveTo(&weights, &moments) // the error only warns of bad conditioning, and the fit's accuracy is reported
 	return &Polynomial{b, &weights}, nil
 }

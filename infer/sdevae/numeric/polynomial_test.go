@@ -31,7 +31,7 @@ func TestPolynomialJacobian(t *testing.T) {
 			for j := range d {
 				w := want.At(i, j)
 				if g, h := got.At(0, j*d+i), direct.At(j, i); math.Abs(g-w) > 1e-6*(1+math.Abs(w)) || math.Abs(h-w) > 1e-6*(1+math.Abs(w)) {
-					t.Errorf("d = %d: ∂y%d/∂s%d is %.7f as a polynomial, %.7f directly, by differences %.7f", d, i, j, g, h, w)
+					t.Errorf("d = %d: ∂y%d/∂s%d is %.7f by the Jacobian, %.7f directly, %.7f by differences", d, i, j, g, h, w)
 				}
 			}
 		}

@@ -11,13 +11,14 @@ import (
 	"driftscope/internal/kit/numbers"
 )
 
-// A ridge damps directions of little variance. Cross-validation chooses it: slowFolds parts of the pairs, each judged by the components of the other parts.
+// A ridge damps directions of little variance. Cross-validation chooses it: the pairs are divided into slowFolds parts, and each part tests the components of
+// the other parts.
 const slowFolds = 5
 
 var slowRidges = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
 
-// SlowComponents returns the d slowest components of x's columns (n × width → width × d), of variance 1, with the ridge of the best held-out
-// correlation; lasts is that correlation over one frame, summed over the components.
+// SlowComponents returns the d slowest components of x's columns (n × width → width × d), with variance 1 and the ridge that gives the best held-out
+// correlation. lasts is this correlation over one frame, summed over the components.
 func SlowComponents(x *mat.Dense, pairs [][2]int, d int) (w *mat.Dense, lasts float64, err error) {
 	found := make([]float64, len(slowRidges))
 	for fold := range slowFolds {
@@ -44,7 +45,7 @@ func SlowComponents(x *mat.Dense, pairs [][2]int, d int) (w *mat.Dense, lasts fl
 	return w, found[best] / slowFolds, err
 }
 
-// lagged holds the covariances of the columns at once and one frame apart, symmetrised, over some pairs.
+// lagged holds the covariance of the columns (now) and their symmetrised covariance at a lag of one frame (next), over some pairs.
 type lagged struct{ now, next *mat.SymDense }
 
 func newLagged(x *mat.Dense, pairs [][2]int) *lagged {
@@ -69,7 +70,7 @@ func newLagged(x *mat.Dense, pairs [][2]int) *lagged {
 	return l
 }
 
-// principal holds the principal components, which all ridges share, because they take most of the time.
+// principal holds the principal components. All ridges share these, because computing them takes most of the time.
 type principal struct {
 	covariances *lagged
 	variances   []float64 // ascending
@@ -79,12 +80,12 @@ type principal struct {
 func (l *lagged) principal() (*principal, error) {
 	vectors, variances, err := numbers.Principal(l.now)
 	if err != nil {
-		return nil, errors.New("the first features have no components: they are not finite")
+		return nil, errors.New("the initial features have no principal components, because they are not finite")
 	}
 	return &principal{covariances: l, variances: variances, vectors: vectors}, nil
 }
 
-// slowest returns the d slowest components, width × d; the ridge is a share of the largest variance.
+// slowest returns the d slowest components, width × d. The ridge is a share of the largest variance.
 func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 	width := len(l.variances)
 	white := mat.DenseCopyOf(l.vectors)
@@ -102,7 +103,7 @@ func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 	}
 	turned, _, err := numbers.Principal(slow)
 	if err != nil {
-		return nil, errors.New("the first features have no slow components: they are not finite")
+		return nil, errors.New("the initial features have no slow components, because they are not finite")
 	}
 	var w mat.Dense
 	top := mat.NewDense(width, d, nil)
@@ -116,7 +117,7 @@ func (l *principal) slowest(ridge float64, d int) (*mat.Dense, error) {
 	return &w, nil
 }
 
-// correlation is tr((W'C₀W)⁻¹ W'C₁W), the sum of the components' correlations over one frame.
+// correlation returns tr((W'C₀W)⁻¹ W'C₁W), the sum of the components' correlations over one frame.
 func (l *lagged) correlation(w *mat.Dense) float64 {
 	var now, next, ratio mat.Dense
 	now.Product(w.T(), l.now, w)

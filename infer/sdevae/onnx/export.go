@@ -11,11 +11,10 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// tensors collects the nodes and constants of a graph. Batch normalisation is folded into the convolution
-// before it, which is exact in evaluation mode.
+// tensors collects the nodes and constants of a graph. It folds batch normalisation into the convolution before it, which is exact in evaluation mode.
 type tensors struct {
 	graph card.Graph
-	last  string // the value the next node reads
+	last  string // name of the value that the next node reads
 }
 
 func (t *tensors) constant(name string, data []float32, shape ...int) string {
@@ -23,13 +22,13 @@ func (t *tensors) constant(name string, data []float32, shape ...int) string {
 	return name
 }
 
-// node appends an operator that reads the last value, then the given ones, and makes out the last value.
+// node appends an operator that reads the last value and then the given inputs. out becomes the last value.
 func (t *tensors) node(op, out string, inputs []string, attrs ...card.Attr) {
 	t.graph.Nodes = append(t.graph.Nodes, card.Node{Op: op, Inputs: append([]string{t.last}, inputs...), Outputs: []string{out}, Attrs: attrs})
 	t.last = out
 }
 
-// gemm appends last·W + b, where W is in × out row-major. It is written transposed: OpenCV 4.6 reads no other form.
+// gemm appends last·W + b, where W is in × out, row-major. The file has W transposed, the only form that OpenCV 4.6 reads.
 func (t *tensors) gemm(out string, w, b []float32, in, width int) {
 	flipped := make([]float32, len(w))
 	for i := range in {
@@ -79,7 +78,7 @@ func (t *tensors) stack(name string, s *dnnl.Stack, layers []dnnl.Layer, theta [
 	}
 }
 
-// fold merges y = γ (conv(x) - mean)/√(var + ε) + β into the convolution's own weight (O × rest) and bias.
+// fold merges y = γ (conv(x) - mean)/√(var + ε) + β into the convolution's weight (O × rest) and bias.
 func fold(weight, bias, gamma, beta []float32, s dnnl.Moments) (w, b []float32) {
 	w, b = make([]float32, len(weight)), make([]float32, len(bias))
 	rest := len(weight) / len(bias)
@@ -93,8 +92,8 @@ func fold(weight, bias, gamma, beta []float32, s dnnl.Moments) (w, b []float32) 
 	return w, b
 }
 
-// monomials appends the monomials of the last value, without the constant. Each is a monomial of one degree less times a variable. A Gemm of
-// zeros and ones picks both.
+// monomials appends the monomials of the last value, without the constant. Each is the product of a monomial of one degree less and a variable. A Gemm of zeros
+// and ones selects both factors.
 func (t *tensors) monomials(out string, b numeric.Basis) {
 	s, lower, at := t.last, b.OfDegree(1), 1
 	d := len(lower)
@@ -118,14 +117,14 @@ func (t *tensors) monomials(out string, b numeric.Basis) {
 	t.node("Concat", out, higher, card.Attr{Name: "axis", Value: 1})
 }
 
-// polynomial appends p of the monomials that are the last value.
+// polynomial appends the polynomial p. The last value must be its monomials.
 func (t *tensors) polynomial(out string, p *numeric.Polynomial) {
 	terms, width := p.Weights.Dims()
 	w := numeric.Float32s(p.Weights.RawMatrix().Data)
 	t.gemm(out, w[width:], w[:width], terms-1, width)
 }
 
-// carry appends Σₗ slopesₗᵢ² vₗ of the last value v; slopes is d × d row by row.
+// carry appends Σₗ slopesₗᵢ² vₗ, where v is the last value and slopes is d × d, row by row.
 func (t *tensors) carry(out, slopes string, d int) {
 	repeat, sum := make([]float32, d*d*d), make([]float32, d*d*d)
 	for l := range d {
@@ -139,7 +138,7 @@ func (t *tensors) carry(out, slopes string, d int) {
 	t.gemm(out, sum, make([]float32, d), d*d, d)
 }
 
-// diagonalVariance appends var z of posteriors with diagonal covariance to the features, which are the last value.
+// diagonalVariance appends var z for posteriors with diagonal covariance. The last value must be the features.
 func diagonalVariance(m *network.Model, t *tensors, ref *gauge.Map) {
 	d := m.Dim
 	w, b := m.InSeconds(m.LogSDW, m.LogSDB, m.LogSDT)
@@ -152,7 +151,7 @@ func diagonalVariance(m *network.Model, t *tensors, ref *gauge.Map) {
 	}
 }
 
-// fullVariance appends var z = diag(M M'), M = J L, of posteriors with covariance L L' to the features, which are the last value.
+// fullVariance appends var z = diag(M M'), M = J L, for posteriors with covariance L L'. The last value must be the features.
 func fullVariance(m *network.Model, t *tensors, ref *gauge.Map) {
 	d := m.Dim
 	w, b := m.InSeconds(m.LogSDW, m.LogSDB, m.LogSDT)
@@ -182,7 +181,7 @@ func placed(in, out int, at func(k int) int) []float32 {
 	return w
 }
 
-// belowDiagonal returns the place in a d × d matrix of the k-th entry below its diagonal, row after row.
+// belowDiagonal returns a function that maps k to the index of the k-th entry below the diagonal of a d × d matrix, row by row.
 func belowDiagonal(d int) func(k int) int {
 	var at []int
 	for i := range d {
@@ -193,7 +192,7 @@ func belowDiagonal(d int) func(k int) int {
 	return func(k int) int { return at[k] }
 }
 
-// rootThrough appends M_il = Σⱼ slopesⱼᵢ L_jl of the last value L; slopes and L are d × d row by row.
+// rootThrough appends M_il = Σⱼ slopesⱼᵢ L_jl, where L is the last value. slopes and L are d × d, row by row.
 func (t *tensors) rootThrough(out, slopes string, d int) {
 	n, l := d*d*d, t.last
 	left, right, sum := make([]float32, d*d*n), make([]float32, d*d*n), make([]float32, n*d*d)
@@ -213,9 +212,8 @@ func (t *tensors) rootThrough(out, slopes string, d int) {
 	t.gemm(out, sum, make([]float32, d*d), n, d*d)
 }
 
-// Encoder returns the graph x → mean, log_sd in the gauge's coordinates. The affine map is folded into the last layer, and variances go through it as
-// diag(To' S To). If the gauge bends, the polynomial follows, and the variances are multiplied by its squared slopes. With a clock, the seconds t are appended
-// to the features.
+// Encoder returns the graph x → mean, log_sd in the gauge's coordinates. The affine map is folded into the last layer, and variances become diag(To' S To). If
+// the gauge has a polynomial, it follows, and its slopes transform the variances. With a clock, the seconds t are appended to the features.
 func Encoder(m *network.Model, ref *gauge.Map) *card.Graph {
 	in, d := m.Encoder.In(), m.Dim
 	t := &tensors{last: "x", graph: card.Graph{Name: "encoder",

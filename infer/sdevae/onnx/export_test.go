@@ -23,11 +23,11 @@ import (
 	"driftscope/internal/suite"
 )
 
-// bentDegrees are those of the maps that tests set by hand, by dimension.
+// bentDegrees are the degrees of the polynomials that tests set by hand, by dimension.
 var bentDegrees = map[int]int{1: 5, 2: 4, 3: 3, 5: 2}
 
-// TestBentGaugeInTheFile exports untrained networks with polynomials set by hand and compares what OpenCV makes of the file
-// with reference.apply and the model's own decoder, within 1e-4 (float32, another order of summation).
+// TestBentGaugeInTheFile exports untrained networks with hand-set polynomials. It compares the file's results in OpenCV with Map.Apply and the model's own
+// decoder, within 1e-4 (float32, different order of summation).
 func TestBentGaugeInTheFile(t *testing.T) {
 	suite.Long(t)
 	const tolerance = 1e-4
@@ -74,7 +74,7 @@ func TestBentGaugeInTheFile(t *testing.T) {
 	}
 }
 
-// handmade is a frame of reference of unit variance, turned and sheared.
+// handmade returns a gauge of unit variance with rotation and shear.
 func handmade(m []float32, d int, rng *rand.Rand) *gauge.Map {
 	r := &gauge.Map{Mean: gauge.ColumnMeans(m, d), To: mat.NewDense(d, d, nil), Back: new(mat.Dense)}
 	for i := range d {
@@ -83,11 +83,11 @@ func handmade(m []float32, d int, rng *rand.Rand) *gauge.Map {
 		}
 		r.To.Set(i, i, 1)
 	}
-	_ = r.Back.Inverse(r.To) // near the identity
+	_ = r.Back.Inverse(r.To) // To is near the identity, so it has an inverse
 	return r.UnitVariance(m)
 }
 
-// untrained is random networks for 16×16 pictures and a clip of noise, two trajectories of it, that they are calibrated on.
+// untrained returns random networks for 16×16 pictures, and the clip of noise on which they are calibrated, with two trajectories.
 func untrained(t *testing.T, f network.Form, rng *rand.Rand) (*network.Model, *video.Clip) {
 	t.Helper()
 	clip := &video.Clip{Channels: 1, Height: 16, Width: 16}
@@ -120,7 +120,7 @@ func untrained(t *testing.T, f network.Form, rng *rand.Rand) (*network.Model, *v
 	return m, clip
 }
 
-// encoded is the encoder's own latents that the decoder's graph makes of z.
+// encoded returns the encoder's latents that the decoder's graph computes from z.
 func encoded(r *gauge.Map, z []float32) []float32 {
 	d := len(r.Mean)
 	var m mat.Dense
@@ -132,7 +132,7 @@ func encoded(r *gauge.Map, z []float32) []float32 {
 	return out
 }
 
-// opened is the model file as the tracker opens it.
+// opened returns an encoder for the model file, opened as in the tracker.
 func opened(t *testing.T, m *network.Model, ref *gauge.Map) *infer.Encoder {
 	t.Helper()
 	model, err := infer.Parse("bent.onnx", written(t, m, ref))
@@ -147,7 +147,7 @@ func opened(t *testing.T, m *network.Model, ref *gauge.Map) *infer.Encoder {
 	return encoder
 }
 
-// written is the model file.
+// written returns the model file.
 func written(t *testing.T, m *network.Model, ref *gauge.Map) []byte {
 	t.Helper()
 	in, one := m.Encoder.In(), numeric.Float64s(numeric.Filled(1, m.Dim))
@@ -159,7 +159,7 @@ func written(t *testing.T, m *network.Model, ref *gauge.Map) []byte {
 	return file
 }
 
-// pictureOf is a grey clip's frame as the pipeline carries it, closed when the test ends.
+// pictureOf returns a grey clip's frame in the pipeline's layout. It is closed at the end of the test.
 func pictureOf(t *testing.T, c *video.Clip, i int) *frame.Frame {
 	t.Helper()
 	picture := gocv.NewMatWithSize(c.Height, c.Width, gocv.MatTypeCV32FC1)

@@ -44,7 +44,7 @@ func tail(r *gauge.Map, w, b []float32, seed int) (w2, b2 []float32) {
 	return numeric.Float32s(mapped.RawMatrix().Data), numeric.Float32s(offset.RawMatrix().Data)
 }
 
-// squared returns To with every entry squared. It maps the variances of independent axes to the variances of the mapped axes.
+// squared returns To with every entry squared. This matrix maps the variances of independent axes to the variances of the mapped axes.
 func squared(r *gauge.Map) []float32 {
 	d := len(r.Mean)
 	out := make([]float32, d*d)

@@ -18,7 +18,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Origin is the content of a model file, ready for training.
+// Origin is the content of a model file to continue.
 type Origin struct {
 	Card             card.Card
 	Digest           []byte
@@ -28,7 +28,7 @@ type Origin struct {
 // ReadOrigin reads a model file that pretrain wrote.
 func ReadOrigin(f *card.File) (*Origin, error) {
 	if f.Decoder == nil {
-		return nil, errors.New("the model to continue has no decoder: give one that pretrain wrote")
+		return nil, errors.New("the model to continue has no decoder: give a model that pretrain wrote")
 	}
 	sum := sha256.Sum256(f.Encoder)
 	o := &Origin{Card: f.Card, Digest: sum[:]}
@@ -44,13 +44,13 @@ func (o *Origin) holds(constant string) bool {
 	return ok
 }
 
-// bent reports whether the file straightens its latents.
+// bent reports whether the file has a polynomial that straightens the latents.
 func (o *Origin) bent() bool { return o.holds("s.weight") }
 
-// HasCovariances reports whether the posterior has them.
+// HasCovariances reports whether the posterior has covariances.
 func (o *Origin) HasCovariances() bool { return o.holds("below_root.weight") }
 
-// terms returns the number of monomials in the file's map, without the constant.
+// terms returns the number of monomials in the file's polynomial, without the constant.
 func (o *Origin) terms() int {
 	if shape := o.encoder["mean.weight"].Shape; len(shape) == 2 {
 		return shape[1]
@@ -58,9 +58,9 @@ func (o *Origin) terms() int {
 	return 0
 }
 
-// Restore fills a new model with the file's weights. Its latents are the encoder's own before the gauge, except for their mean, which becomes zero; its drift
-// stays zero. Batch normalisation, which the file has folded away, becomes the identity: measured on the given frames and undone by its own
-// scale and shift.
+// Restore fills a new model with the file's weights. Its latents are the encoder's latents before the gauge, except that their mean becomes zero. Its drift
+// stays zero. In the file, batch normalisation is folded into the convolutions, so Restore makes it the identity: its moments are measured on the given frames,
+// and its scale and shift reverse them.
 func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error {
 	to, err := o.affineMap()
 	if err != nil {
@@ -68,10 +68,10 @@ func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error
 	}
 	var from mat.Dense
 	if err := from.Inverse(to); err != nil {
-		return fmt.Errorf("the model to continue: its frame of reference has no inverse: %w", err)
+		return fmt.Errorf("the model to continue: the map of its latents has no inverse: %w", err)
 	}
 	d, features, seed := m.Dim, m.Encoder.Out().Size(), m.Decoder.In().Size()
-	if o.Card.Clock > 0 { // the seconds follow the features
+	if o.Card.Clock > 0 { // the clock in seconds follows the features
 		features++
 	}
 	e := &constants{tensors: o.encoder}
@@ -102,7 +102,7 @@ func (o *Origin) Restore(m *network.Model, clip *video.Clip, frames []int) error
 	return unfold(m, clip, frames)
 }
 
-// affineMap returns the d × d matrix of the file's gauge: z (or s, if the gauge is bent) is the encoder's own latents times it.
+// affineMap returns the d × d matrix of the file's gauge. The encoder's latents times this matrix are z, or s if the gauge is bent.
 func (o *Origin) affineMap() (*mat.Dense, error) {
 	d := o.Card.Latent
 	e := &constants{tensors: o.encoder}
@@ -116,7 +116,7 @@ func (o *Origin) affineMap() (*mat.Dense, error) {
 			return nil, fmt.Errorf("the bend of the continued model's latents cannot be inverted: %w", err)
 		}
 		to.Mul(mat.NewDense(d, d, numeric.Float64s(slopes)), &linear)
-	case o.HasCovariances(): // M = to' L, written as a matrix that maps all of L to all of M
+	case o.HasCovariances(): // M = to' L, stored as a matrix that maps all entries of L to all entries of M
 		w, _ := e.gemm("mapped_root", d*d, d*d)
 		for i := range d {
 			for j := range d {
@@ -136,10 +136,10 @@ func (o *Origin) affineMap() (*mat.Dense, error) {
 	return to, nil
 }
 
-// rootOf finds a symmetric, positive definite matrix with these squared entries. The file lacks the signs off the diagonal, and nothing that it computes
-// depends on them.
+// rootOf finds a symmetric, positive definite matrix whose entries have these squares. The file does not contain the signs off the diagonal, and its results do
+// not depend on them.
 func rootOf(squared []float64, d int) (*mat.Dense, error) {
-	const worst = 1e5 // condition number that float32 bears
+	const worst = 1e5 // largest condition number for float32
 	rng := rand.New(rand.NewPCG(1, 0))
 	root := mat.NewSymDense(d, nil)
 	for try := range 1000 {
@@ -157,10 +157,10 @@ func rootOf(squared []float64, d int) (*mat.Dense, error) {
 			return mat.DenseCopyOf(root), nil
 		}
 	}
-	return nil, errors.New("the model to continue: its frame of reference has no inverse: learn a new model instead")
+	return nil, errors.New("the model to continue: the map of its latents has no inverse: train a new model instead")
 }
 
-// unfold makes every batch normalisation the identity over the given frames, layer by layer: a layer's moments depend on the layers before it.
+// unfold makes every batch normalisation the identity over the given frames. It goes layer by layer, because a layer's moments depend on the layers before it.
 func unfold(m *network.Model, clip *video.Clip, frames []int) error {
 	for _, trunk := range []struct {
 		stack *dnnl.Stack
@@ -186,7 +186,8 @@ func unfold(m *network.Model, clip *video.Clip, frames []int) error {
 	return m.Calibrate(clip, frames)
 }
 
-// constants returns a graph's tensors by name. It records the first tensor that is missing, not finite or of another shape, and returns zeros for it.
+// constants looks up a graph's tensors by name. For a tensor that is missing, not finite or of the wrong shape it returns zeros, and it records the first such
+// error.
 type constants struct {
 	tensors map[string]card.Tensor
 	err     error
@@ -204,11 +205,11 @@ func (c *constants) get(name string, shape ...int) []float32 {
 		return slices.Clone(t.Data)
 	case c.err != nil:
 	case !finite:
-		c.err = fmt.Errorf("its constant %q holds a number that is not finite", name)
+		c.err = fmt.Errorf("its constant %q has a number that is not finite", name)
 	case !ok:
 		c.err = fmt.Errorf("it has no constant %q", name)
 	default:
-		c.err = fmt.Errorf("its constant %q is of shape %v, expected %v", name, t.Shape, shape)
+		c.err = fmt.Errorf("its constant %q has the shape %v, expected %v", name, t.Shape, shape)
 	}
 	return make([]float32, n)
 }
@@ -234,7 +235,7 @@ func (c *constants) stack(name string, s *dnnl.Stack, theta []float32) {
 	}
 }
 
-// underDiagonal takes the entries below the diagonal, row after row, of each of the d × d matrices in rows.
+// underDiagonal extracts the entries below the diagonal of each d × d matrix in rows, row by row.
 func underDiagonal(rows []float32, d int) []float32 {
 	at := belowDiagonal(d)
 	var out []float32

@@ -18,9 +18,9 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestRestoredModel writes untrained networks as files, straight and bent, with and without covariances, restores each into a
-// model of other weights, and compares what that computes with the file on OpenCV and with the model that was written: within
-// 1e-4 (float32, another order of summation, the frame of reference there and back).
+// TestRestoredModel writes untrained networks as files, straight and bent, with and without covariances, and restores each into a model with other weights. It
+// compares the restored model with the file in OpenCV and with the original model, within 1e-4 (float32, different order of summation, gauge applied and
+// inverted).
 func TestRestoredModel(t *testing.T) {
 	suite.Long(t)
 	const tolerance = 1e-4
@@ -55,7 +55,7 @@ func TestRestoredModel(t *testing.T) {
 			}
 			o := originOf(t, written(t, old, ref))
 			m, _ := untrained(t, c.Form, rng)
-			m.Span *= 1.5 // of another clip
+			m.Span *= 1.5 // T of another clip
 			if err := o.Restore(m, clip, video.FramesOf(clip.Pairs(1))); err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestRestoredModel(t *testing.T) {
 	}
 }
 
-// symmetric is a straight frame of reference as whitening makes it, its off-diagonal entries of either sign.
+// symmetric returns a straight gauge as from whitening, with off-diagonal entries of either sign.
 func symmetric(m []float32, d int, rng *rand.Rand) *gauge.Map {
 	to := mat.NewDense(d, d, nil)
 	for i := range d {
@@ -109,7 +109,7 @@ func symmetric(m []float32, d int, rng *rand.Rand) *gauge.Map {
 		to.Set(i, i, 2)
 	}
 	back := new(mat.Dense)
-	_ = back.Inverse(to) // near twice the identity
+	_ = back.Inverse(to) // to is near twice the identity, so it has an inverse
 	return &gauge.Map{Mean: gauge.ColumnMeans(m, d), To: to, Back: back}
 }
 

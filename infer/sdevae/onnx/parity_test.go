@@ -18,8 +18,8 @@ import (
 	"driftscope/infer/sdevae/sdevaetest"
 )
 
-// TestTrunksThreeWays computes the paper's trunks in evaluation mode on package dnnl (oneDNN, or plain Go under -tags nodnnl), on
-// Gorgonia's own operations in float64, and on OpenCV from the exported ONNX.
+// TestTrunksThreeWays computes the paper's trunks in evaluation mode in three ways: with package dnnl (oneDNN, or plain Go with -tags nodnnl), with Gorgonia's
+// own operations in float64, and with OpenCV from the exported ONNX.
 func TestTrunksThreeWays(t *testing.T) {
 	for _, c := range trunks(t) {
 		t.Run(c.name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestTrunksThreeWays(t *testing.T) {
 	}
 }
 
-// TestTrunksInTraining compares the forward that normalises by the batch's own moments, and those moments, with Gorgonia's.
+// TestTrunksInTraining compares the forward pass in training mode, which normalises by the batch's moments, and these moments with Gorgonia.
 func TestTrunksInTraining(t *testing.T) {
 	for _, c := range trunks(t) {
 		t.Run(c.name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTrunksInTraining(t *testing.T) {
 	}
 }
 
-// trunk is one of the paper's, with parameters, moments and n pictures drawn for it.
+// trunk is one of the paper's trunks, with random parameters, moments and n pictures.
 type trunk struct {
 	*dnnl.Stack
 	name     string
@@ -79,7 +79,7 @@ func newTrunk(t *testing.T, name string, in dnnl.Shape, layers []dnnl.Layer) *tr
 	c := &trunk{Stack: s, name: name, layers: layers, n: n, theta: make([]float32, s.Params()), x: make([]float32, n*in.Size())}
 	s.Init(c.theta, rng)
 	for _, g := range s.Segments() {
-		if g.Name == "gamma" || g.Name == "beta" { // away from 1 and 0, where mistakes hide
+		if g.Name == "gamma" || g.Name == "beta" { // different from 1 and 0, which would hide mistakes
 			for i := range g.Len {
 				c.theta[g.Offset+i] += float32(0.3 * rng.NormFloat64())
 			}
@@ -91,7 +91,7 @@ func newTrunk(t *testing.T, name string, in dnnl.Shape, layers []dnnl.Layer) *tr
 	if err := s.Forward(make([]float32, n*s.Out().Size()), c.x, c.theta, n); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range s.Stats() { // of this batch, and then off them, so that evaluation mode differs from training
+	for _, m := range s.Stats() { // start from this batch's moments and change them, so that evaluation mode differs from training
 		m = dnnl.Moments{Mean: slices.Clone(m.Mean), Var: slices.Clone(m.Var)}
 		for i, v := range m.Var {
 			m.Mean[i] += float32(0.2 * math.Sqrt(float64(v)) * rng.NormFloat64())
@@ -102,12 +102,12 @@ func newTrunk(t *testing.T, name string, in dnnl.Shape, layers []dnnl.Layer) *tr
 	return c
 }
 
-// gorgonia is the output on Gorgonia's own operations in float64; stats are nil for the batch's own.
+// gorgonia returns the output with Gorgonia's own operations in float64. If stats is nil, it uses the batch's moments.
 func (c *trunk) gorgonia(t *testing.T, stats []dnnl.Moments) []float64 {
 	t.Helper()
 	g := G.NewGraph()
 	give := func(v []float32, shape ...int) *G.Node {
-		name := strconv.Itoa(len(g.AllNodes())) // Gorgonia takes nodes of one name and shape for the same
+		name := strconv.Itoa(len(g.AllNodes())) // Gorgonia treats nodes with equal name and shape as one node
 		return G.NodeFromAny(g, tensor.New(tensor.WithShape(shape...), tensor.WithBacking(numeric.Float64s(v))), G.WithName(name))
 	}
 	in := c.In()
@@ -148,7 +148,7 @@ func (c *trunk) gorgonia(t *testing.T, stats []dnnl.Moments) []float64 {
 		}
 	}
 	var y G.Value
-	G.Read(a, &y) // as it is made: the machine reuses memory
+	G.Read(a, &y) // read it when it is computed, because the machine reuses memory
 	vm := G.NewTapeMachine(g, mode...)
 	defer vm.Close()
 	if err := vm.RunAll(); err != nil {
@@ -157,7 +157,7 @@ func (c *trunk) gorgonia(t *testing.T, stats []dnnl.Moments) []float64 {
 	return y.Data().([]float64)
 }
 
-// openCV exports the trunk and runs the pictures through it one by one, as the tracker does.
+// openCV exports the trunk and runs it on the pictures one by one, as in the tracker.
 func (c *trunk) openCV(t *testing.T) (y []float32) {
 	t.Helper()
 	in, out := c.In(), c.Out()

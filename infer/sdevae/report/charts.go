@@ -32,7 +32,7 @@ type drawing struct {
 	SVG     template.HTML
 }
 
-// draw renders charts as SVG; the first error goes to err.
+// draw renders charts as SVG, and sets err to the last error, if any.
 func draw(charts []chart, err *error) []drawing {
 	var out []drawing
 	for _, c := range charts {
@@ -67,7 +67,7 @@ func lossChart(r *sdevae.Result) chart {
 		plotutil.AddLinePoints(p, "training", train, "held out", held)}
 }
 
-// pathChart shows two latents against each other over the clip.
+// pathChart plots two latents against each other over the clip.
 func pathChart(e *sdevae.Export, i, j int) chart {
 	d := e.Card.Latent
 	x, y := numeric.Column(e.Z, i, d), numeric.Column(e.Z, j, d)
@@ -94,8 +94,8 @@ func timeChart(clip *video.Clip, e *sdevae.Export) chart {
 	return chart{"Latents over time", p, plotutil.AddLines(p, lines...)}
 }
 
-// elapsed is each frame's time since the first. A trajectory is assumed to begin one frame interval after the previous one, so recordings of different days are
-// drawn one after another.
+// elapsed returns each frame's time since the first frame. It assumes that a trajectory begins one frame interval after the previous one, so recordings of
+// different days are drawn one after another.
 func elapsed(c *video.Clip) []float64 {
 	out, dt := make([]float64, c.Len()), c.DT()
 	for k := 1; k < c.Len(); k++ {
@@ -134,7 +134,7 @@ func driftChart(e *sdevae.Export) chart {
 	return chart{"The model's drift over z1 and z2, from each dot along its line", p, err}
 }
 
-// arrows draws a vector field over ±2 sd of the first two latents; the longest arrow is half an sd.
+// arrows draws a vector field over ±2 sd of the first two latents. The longest arrow is half an sd long.
 func arrows(at func(...float64) []float64, mu, sd []float64) (*plot.Plot, error) {
 	p, longest := newPlot("z1", "z2"), 0.0
 	grid := func(visit func(z []float64)) {

@@ -23,10 +23,10 @@ import (
 //go:embed report.html
 var reportPage string
 
-// shown is the number of frames that a report shows with their reconstructions.
+// shown is the number of frames in a report, each with its reconstruction.
 const shown = 8
 
-// Write returns a page to look at, complete in itself: loss curves, reconstructions, the latents' path, the drift field and the card.
+// Write returns a self-contained HTML page with loss curves, reconstructions, the latents' path, the drift field and the card.
 func Write(r *sdevae.Result, clip *video.Clip, e *sdevae.Export) ([]byte, error) {
 	pictures, err := reconstructions(r, clip)
 	if err != nil {
@@ -61,7 +61,7 @@ type picture struct {
 	Original, Made template.URL
 }
 
-// reconstructions draws frames spread over the clip.
+// reconstructions returns frames spread over the clip, with their reconstructions.
 func reconstructions(r *sdevae.Result, clip *video.Clip) ([]picture, error) {
 	made := make([]float32, clip.Size())
 	var out []picture

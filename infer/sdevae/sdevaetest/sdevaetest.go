@@ -1,5 +1,5 @@
-// Package sdevaetest has clips with a known answer for the tests of several packages: objects that walk about, under noise, over
-// backgrounds, cut into films; and measures of a correct answer.
+// Package sdevaetest has synthetic clips with known answers for the tests of several packages: moving objects with noise, over backgrounds, or cut into films.
+// It also has measures of a correct answer.
 package sdevaetest
 
 import (
@@ -14,7 +14,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Shape is an object for a test's drawing: its light at (dx, dy) from its middle.
+// Shape is the shape of a synthetic object: its light at (dx, dy) from its centre.
 type Shape func(dx, dy float64) float64
 
 // Bar returns a short bar.
@@ -29,8 +29,8 @@ func Ring(dx, dy float64) float64 {
 	return 0.5 * math.Exp(-r*r)
 }
 
-// Drifting is n frames of 24×24 in which objects walk about, apart from each other in time and place, over a slope of grey under a little
-// noise, with where they are: n × 2 an object.
+// Drifting returns n frames of 24×24 with objects that move independently over a slope of grey with a little noise, and the objects' positions: n × 2 per
+// object.
 func Drifting(n int, seed uint64, objects ...Shape) (c *video.Clip, truth *mat.Dense) {
 	const side = 24
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -77,11 +77,11 @@ func AffineError(t *testing.T, z []float64, truth *mat.Dense) (rms []float64) {
 	return rms
 }
 
-// AroundMeans is n frames of 24×24 with objects of one shape, each kept near a place of its own (x, y after each other), so near to the others'
-// that they meet, with where they are: frames × 2 an object. Where they lie over each other the picture is as bright as can be.
+// AroundMeans returns n frames of 24×24 with objects of one shape, and their positions: frames × 2 per object. Each object stays near its own mean position;
+// means has x, y of each. The means are so close that the objects meet. Where objects overlap, the picture is saturated.
 func AroundMeans(n int, seed uint64, object Shape, means ...float64) (clip *video.Clip, truth []float64) {
 	const pull, step = 0.1, 0.8
-	clip, _ = Drifting(n, seed, func(_, _ float64) float64 { return 0 }) // the ground alone
+	clip, _ = Drifting(n, seed, func(_, _ float64) float64 { return 0 }) // only the background
 	rng := rand.New(rand.NewPCG(seed, 1))
 	at := slices.Clone(means)
 	for k := range n {
@@ -100,10 +100,10 @@ func AroundMeans(n int, seed uint64, object Shape, means ...float64) (clip *vide
 	return clip, truth
 }
 
-// Bright returns a disc that is as bright as can be.
+// Bright returns a disc so bright that it saturates.
 func Bright(dx, dy float64) float64 { return 2 * Disc(dx, dy) }
 
-// Nearest is which of the objects is nearest to a place, and how far it is.
+// Nearest returns the object that is nearest to a position, and its distance.
 func Nearest(place [2]float64, objects []float64) (which int, least float64) {
 	least = math.Inf(1)
 	for i := 0; i < len(objects); i += 2 {
@@ -114,7 +114,7 @@ func Nearest(place [2]float64, objects []float64) (which int, least float64) {
 	return which, least
 }
 
-// CheckIdentities wants each column to be another object, in such a share of the frames.
+// CheckIdentities requires that each column is a different object in at least the given share of the frames.
 func CheckIdentities(t *testing.T, whose []map[int]int, share float64) {
 	t.Helper()
 	taken := map[int]bool{}
@@ -133,8 +133,8 @@ func CheckIdentities(t *testing.T, whose []map[int]int, share float64) {
 	}
 }
 
-// Crossing is n frames of 24×24 in which an object hides that much of a grating whose light comes and goes, with where it is and what is
-// behind it: n × 2, n pictures, n lights.
+// Crossing returns n frames of 24×24 with an object over a grating of varying brightness. The object hides the given share of the grating. It also returns the
+// positions (n × 2), the n backgrounds and the n brightnesses.
 func Crossing(n int, seed uint64, object Shape, hides float64) (c *video.Clip, places []float64, backgrounds []float32, lights []float64) {
 	const side = 24
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -156,8 +156,8 @@ func Crossing(n int, seed uint64, object Shape, hides float64) (c *video.Clip, p
 	return c, places, backgrounds, lights
 }
 
-// AddNoise covers a clip with white noise of that variance, Student's t with 3 degrees of freedom or normal, cut at 4 standard deviations
-// of its middle as pretrain's grey window cuts it, and scales what is then seen to [0,1].
+// AddNoise adds white noise of the given variance to a clip, normal or Student's t with 3 degrees of freedom. It clips the result at 4 standard deviations from
+// its centre, as pretrain's grey window does, and scales it to [0,1].
 func AddNoise(c *video.Clip, variance float64, student bool) {
 	rng := rand.New(rand.NewPCG(6, 0))
 	middle := math.Sqrt(variance)
@@ -175,7 +175,7 @@ func AddNoise(c *video.Clip, variance float64, student bool) {
 	}
 }
 
-// WalkingSquare is n frames of 32×32 with an 8×8 square on an Ornstein-Uhlenbeck walk, and its centre.
+// WalkingSquare returns n frames of 32×32 with an 8×8 square that follows an Ornstein-Uhlenbeck process, and its centre.
 func WalkingSquare(n int) (c *video.Clip, x, y []float64) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	c = &video.Clip{Channels: 1, Height: 32, Width: 32}
@@ -232,8 +232,8 @@ func Overlit(n int, seed uint64, object Shape) (c *video.Clip, places []float64)
 	return c, places
 }
 
-// Mixed is n frames that a random walk back to 0 mixes of two smooth pictures, the second by its square, under noise of sd 1 around a grey of
-// 0.5 that is scaled to fit; motion has a fiftieth of the noise's energy, or none.
+// Mixed returns n noisy frames that mix two smooth pictures. A mean-reverting random walk is the weight of the first picture, its square the weight of the
+// second. The noise has an sd of 1 around a grey of 0.5, scaled to fit. motion scales the signal, which has a fiftieth of the noise's energy or none.
 func Mixed(n int, motion float64) (c *video.Clip, truth []float64) {
 	const side, grey = 24, 0.05
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -251,7 +251,7 @@ func Mixed(n int, motion float64) (c *video.Clip, truth []float64) {
 	return c, truth
 }
 
-// Films returns a ring that drifts, cut into films of n frames; each has its own of four backgrounds, of more energy than the ring's motion.
+// Films returns a drifting ring, cut into films of n frames. Each of the four films has its own background, and these have more energy than the ring's motion.
 func Films(n int) *video.Clip {
 	clip, _ := Drifting(200, 5, Ring)
 	for f := range clip.Len() {
@@ -265,7 +265,7 @@ func Films(n int) *video.Clip {
 	return clip
 }
 
-// Lingering returns four films of one background. In each a ring stays near another place.
+// Lingering returns four films with the same background. In each film a ring stays near a different position.
 func Lingering() *video.Clip {
 	clip, _ := Drifting(200, 5, func(x, y float64) float64 { return 0 })
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -280,7 +280,7 @@ func Lingering() *video.Clip {
 	return clip
 }
 
-// Swaying is n frames of 16×16 with a spot of sd 3 pixels that strays about reach pixels from the middle, and where it was.
+// Swaying returns n frames of 16×16 with a spot of sd 3 pixels that moves about reach pixels away from the centre, and its positions.
 func Swaying(n int, reach float64) (c *video.Clip, truth *mat.Dense) {
 	rng := rand.New(rand.NewPCG(5, 0))
 	c, truth = &video.Clip{Channels: 1, Height: 16, Width: 16}, mat.NewDense(n, 2, nil)
@@ -297,8 +297,7 @@ func Swaying(n int, reach float64) (c *video.Clip, truth *mat.Dense) {
 	return c, truth
 }
 
-// Walk returns a bright spot on a random walk over n frames of 8×8, the smallest that the networks take: the fewer features, the sooner
-// they are primed.
+// Walk returns n frames of 8×8 with a bright spot on a random walk. This is the smallest size for the networks; with few features the initialisation is fast.
 func Walk(n int, seed uint64) *video.Clip {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	c := &video.Clip{Channels: 1, Height: 8, Width: 8}
@@ -314,7 +313,7 @@ func Walk(n int, seed uint64) *video.Clip {
 	return c
 }
 
-// RandomPolynomial returns the identity and N(0, size²) on every other coefficient.
+// RandomPolynomial returns a polynomial with the identity as its linear part and N(0, size²) for all other coefficients.
 func RandomPolynomial(b numeric.Basis, d int, size float64, rng *rand.Rand) *numeric.Polynomial {
 	p := &numeric.Polynomial{Basis: b, Weights: mat.NewDense(len(b), d, nil)}
 	for k := range b {
@@ -328,7 +327,7 @@ func RandomPolynomial(b numeric.Basis, d int, size float64, rng *rand.Rand) *num
 	return p
 }
 
-// Agree fails when got is further than parity from want.
+// Agree fails if got differs from want by more than parity.
 func Agree(t *testing.T, what string, got []float32, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -336,20 +335,20 @@ func Agree(t *testing.T, what string, got []float32, want []float64) {
 	}
 	worst := 0.0
 	for i, v := range want {
-		worst = math.Max(worst, math.Abs(float64(got[i])-v)) // NaN stays
+		worst = math.Max(worst, math.Abs(float64(got[i])-v)) // Max keeps NaN
 	}
 	if !(worst <= parity) {
 		t.Errorf("%s is off by %.2g, expected at most %.2g", what, worst, parity)
 	}
 }
 
-// parity is how far a float32 forward may lie from the float64 one. The outputs are below 10, and sums of up to 1600 products,
-// six layers deep, round to about 1e-6 of that. Two forwards within half of 1e-4 of a third are within 1e-4 of each other:
-// OpenCV's and package dnnl's, but also oneDNN's and plain Go's, of which a binary holds only one.
+// parity is the largest allowed difference between a forward pass in float32 and in float64. The outputs are below 10, and sums of up to 1600 products, six
+// layers deep, round to about 1e-6 of them. Two passes within half of 1e-4 of a third are within 1e-4 of each other. This applies to OpenCV and package dnnl,
+// and also to oneDNN and plain Go, which are never in the same binary.
 const parity = 5e-5
 
-// Trapped is n frames of 32×32 with a bead of sd 4 px that stays about the middle, sd 0.7 px, swells and shrinks, and has a dark ring, over a slope
-// of grey, under a little noise: where it is, n × 2, and how far it has swollen.
+// Trapped returns n frames of 32×32 with a bead over a slope of grey with a little noise, its positions (n × 2) and its swelling. The bead has an sd of 4 px
+// and a dark ring. It stays near the centre, with an sd of 0.7 px, and swells and shrinks.
 func Trapped(n int, seed uint64) (c *video.Clip, truth *mat.Dense, swelling []float64) {
 	const side, keeps = 32, 0.8
 	rng := rand.New(rand.NewPCG(seed, 0))

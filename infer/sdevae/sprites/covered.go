@@ -9,12 +9,13 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// coveredRounds is the number of rounds of filling a covered background and learning the sprites over it: only the second round knows the sprites' extent.
+// coveredRounds is the number of rounds. Each round fills in the covered background and learns the sprites over it. The second round is needed because the
+// first does not yet know the sprites' extent.
 const coveredRounds = 2
 
-// Uncovered returns m learnt again over a background without any sprite. An object that stays near one place is in the median picture, too. The
-// motion is then its light minus its light in the background, and its template an edge. So if a sprite covers a place in half of the given frames or more, the
-// place's surroundings fill in the background. The result is nil if there is no such place, or no other one.
+// Uncovered learns m again over a background without sprites. An object that stays near one position is also part of the median picture. The residual then has
+// the difference between its light and its light in the background, so its template is only an edge. Uncovered therefore fills in the background at every pixel
+// that a sprite covers in at least half of the given frames, from the surroundings. The result is nil if no pixel is covered, or all are.
 func (m *Set) Uncovered(ctx context.Context, c *video.Clip, frames []int) (found *Set) {
 	frames = searched(c, frames)
 	for range numeric.Rounds(ctx, coveredRounds) {
@@ -29,7 +30,7 @@ func (m *Set) Uncovered(ctx context.Context, c *video.Clip, frames []int) (found
 	return found
 }
 
-// coveredBy returns the pixels that a sprite covers at half of the places or more.
+// coveredBy marks the pixels that a sprite covers in at least half of the frames.
 func (m *Set) coveredBy(places []float64) []bool {
 	h, w, n := m.plane.H, m.plane.W, len(m.Templates)
 	count := make([]int, h*w)
@@ -51,7 +52,7 @@ func (m *Set) coveredBy(places []float64) []bool {
 	return covered
 }
 
-// relearnOver learns m from places, over its background with the covered pixels filled in and fixed.
+// relearnOver learns m from known positions, over its background with the covered pixels filled in and fixed.
 func (m *Set) relearnOver(ctx context.Context, f *Residual, places []float64, covered []bool) *Set {
 	next := m.copy()
 	next.covered, next.Templates = covered, nil
@@ -83,7 +84,8 @@ func (m *Set) nothing() [][]complex128 {
 	return s
 }
 
-// fill makes every covered pixel of a picture the mean of the four around it, by turns from the median of the others; pictures wrap around.
+// fill sets every covered pixel of a picture to the mean of its four neighbours, iteratively, starting from the median of the uncovered pixels. Pictures wrap
+// around.
 func fill(picture []float64, covered []bool, w int) []float64 {
 	var others []float64
 	for p, v := range picture {

@@ -17,19 +17,19 @@ import (
 //
 //	frame ≈ background + (light + Σₖ scoreₖ modeₖ) moved so that its centroid is at the place
 //
-// Modes may hold shifts of the light, so the place is the centroid of the visible light, weighted by its square: faint surroundings, which
-// are many pixels of either sign, then have no weight. Scores have variance 1 over the frames that the modes were learnt from.
+// Modes may contain shifts of the light, so the position is the centroid of the current light, weighted by its square. With the square, the many faint pixels
+// of either sign around the object have almost no weight. Scores have variance 1 over the frames from which the modes were learnt.
 type Deforming struct {
-	Sprite *Set        // its mean look, and its background
+	Sprite *Set        // mean look and background
 	light  []float64   // CHW, centred on the first pixel
 	modes  [][]float64 // CHW, orthogonal; a score of 1 adds the mode itself
 	noise  float64     // residual variance per pixel
 }
 
-// maxModes is the maximum number of modes. The bead of deeptrack-trap-good has 3 modes, and 1 holds nearly all of their energy.
+// maxModes is the maximum number of modes. The bead of deeptrack-trap-good has 3 modes, one of which has nearly all of the energy.
 const maxModes = 8
 
-// Deform finds how the light of a single sprite changes in the given frames, and whether its background is covered. The likelihood of the
+// Deform models how the light of a single sprite changes in the given frames, and checks whether the sprite covers its background. The likelihood of the
 // held-out frames selects the model. The result is nil if the rigid sprite is best.
 func (m *Set) Deform(ctx context.Context, c *video.Clip, frames, held []int) *Deforming {
 	best, least := (*Deforming)(nil), math.Inf(1)
@@ -48,7 +48,8 @@ func (m *Set) Deform(ctx context.Context, c *video.Clip, frames, held []int) *De
 	return best
 }
 
-// deformed returns m with the best number of modes, and its nats per held-out frame: the fewest modes within a standard error of the least nats.
+// deformed returns m with the best number of modes, and its nats per held-out frame. The best number is the smallest one whose nats lie within a standard error
+// of the minimum.
 func (m *Set) deformed(c *video.Clip, frames, held []int) (*Deforming, float64) {
 	d := &Deforming{Sprite: m}
 	places, _ := m.Track(c, frames)
@@ -77,7 +78,7 @@ func (m *Set) deformed(c *video.Clip, frames, held []int) (*Deforming, float64) 
 	return d, stat.Mean(tried[fewest], nil)
 }
 
-// lights returns the frames less the background, in the sprite's own frame of reference: frames × CHW.
+// lights returns the frames minus the background, in the sprite's own frame of reference: frames × CHW.
 func (d *Deforming) lights(c *video.Clip, frames []int, places []float64) [][]float64 {
 	f, area := d.Sprite.Residual(c, frames), d.Sprite.plane.H*d.Sprite.plane.W
 	out := make([][]float64, len(frames))
@@ -108,7 +109,7 @@ func (d *Deforming) learn(lights [][]float64, window []bool) {
 	d.modes = principal(x, maxModes)
 }
 
-// principal returns a bounded number of principal components of centred rows, orthogonal, with scores of variance 1: x = Σ √value vector mode'/|mode|.
+// principal returns at most `most` orthogonal principal components of centred rows. Their scores have variance 1: x = Σ √value vector mode'/|mode|.
 func principal(x *mat.Dense, most int) (modes [][]float64) {
 	n, size := x.Dims()
 	values, vectors, ok := numeric.PrincipalRows(x)
@@ -121,8 +122,8 @@ func principal(x *mat.Dense, most int) (modes [][]float64) {
 	return modes
 }
 
-// LeftBehind returns the mean residual energy of a held-out frame for a rigid sprite over a still picture and up to most principal pictures of its residual in
-// the given frames. A changing background explains at least as much.
+// LeftBehind returns the mean residual energy per held-out frame for a rigid sprite over a still picture, after subtraction of up to `most` principal pictures
+// of its residual in the given frames. A changing background explains at least as much.
 func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	left := func(frames []int) *mat.Dense {
 		places, _ := m.Track(c, frames)
@@ -150,7 +151,7 @@ func (m *Set) LeftBehind(c *video.Clip, frames, held []int, most int) float64 {
 	return sum / float64(len(held))
 }
 
-// reach returns the support of template k with a margin of its own radius: the changing part may lie next to the constant part.
+// reach returns the support of template k, widened by its own radius, because the changing part may lie next to the constant part.
 func (m *Set) reach(k int) []bool {
 	near := m.support(k)
 	covered := 0
@@ -174,10 +175,10 @@ func (m *Set) reach(k int) []bool {
 	return near
 }
 
-// scored holds the frames' scores of a deforming sprite.
+// scored holds a deforming sprite's scores in some frames.
 type scored struct {
-	places []float64 // places of the constant light
-	energy []float64 // energy of each frame's departure from that light, over the whole picture
+	places []float64 // positions of the constant light
+	energy []float64 // energy of each frame's deviation from the constant light, over the whole picture
 	scores [][]float64
 }
 
@@ -211,8 +212,8 @@ func (d *Deforming) Left(c *video.Clip, frames []int, modes int) float64 {
 	return stat.Mean(d.left(d.scored(c, frames), modes), nil)
 }
 
-// nats returns the nats of each unseen frame under the modes, with the residual noise of the trained frames (probabilistic principal
-// components, Tipping and Bishop 1999): with P pixels, v the noise, lₖ the energy of a mode and aₖ its score,
+// nats returns the negative log-likelihood of each unseen frame under the modes, with the residual noise of the training frames (probabilistic principal
+// components, Tipping and Bishop 1999). With P pixels, noise v, mode energy lₖ and score aₖ it is
 //
 //	½ (P ln v + left/v + Σₖ ln lₖ/v + aₖ²)
 func (d *Deforming) nats(trained, unseen scored) []float64 {
@@ -231,7 +232,7 @@ func (d *Deforming) nats(trained, unseen scored) []float64 {
 // Modes returns the number of modes.
 func (d *Deforming) Modes() int { return len(d.modes) }
 
-// Track locates the sprite in the given frames: its places (frames × 2) and the scores of its modes (frames × modes).
+// Track locates the sprite in the given frames. It returns positions (frames × 2) and scores of the modes (frames × modes).
 func (d *Deforming) Track(c *video.Clip, frames []int) (places, scores []float64) {
 	s := d.scored(c, frames)
 	light := make([]float64, len(d.light))
@@ -268,7 +269,7 @@ func (d *Deforming) centroid(light []float64) (x, y float64) {
 	return x / sum, y / sum
 }
 
-// Draw draws n pictures (n × CHW) with the sprite at the given places (n × 2) and scores (n × modes).
+// Draw renders n pictures (n × CHW) with the sprite at the given positions (n × 2) and scores (n × modes).
 func (d *Deforming) Draw(pictures []float32, places, scores []float64, n int) {
 	area, light, spectrum := d.Sprite.plane.H*d.Sprite.plane.W, make([]float64, len(d.light)), make([]complex128, d.Sprite.plane.Size())
 	for i := range n {

@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// find is the rigid sprite of a clip, with its training and held-out frames.
+// find returns the rigid sprite of a clip, with its training and held-out frames.
 func find(t *testing.T, c *video.Clip) (m *Set, train, held []int) {
 	t.Helper()
 	some, others := video.Split(c.Pairs(c.MaxGap()))
@@ -21,8 +21,8 @@ func find(t *testing.T, c *video.Clip) (m *Set, train, held []int) {
 	return Find(t.Context(), c, train, 1, rand.New(rand.NewPCG(3, 4))), train, held
 }
 
-// TestDeform: a bead that stays within a pixel of its place, and swells, is found to 0.035 px, a twentieth of its motion, though the median picture
-// holds it; without its changes it is missed by twice as much. One mode is its swelling, to R² 0.9: the mode is its first order.
+// TestDeform: a bead that swells and stays within a pixel of one position is located to 0.035 px, a twentieth of its motion, although the median picture
+// contains it. Without modes the error is twice as large. One mode is the swelling, with R² 0.9, because the mode is its first order.
 func TestDeform(t *testing.T) {
 	suite.Calculation(t)
 	clip, truth, swelling := sdevaetest.Trapped(100, 5)
@@ -30,7 +30,7 @@ func TestDeform(t *testing.T) {
 	rigid, _ := m.Track(clip, clip.Frames())
 	d := m.Deform(t.Context(), clip, train, held)
 	if d == nil || d.Modes() == 0 {
-		t.Fatalf("%+v: a bead that swells is taken for a rigid one", d)
+		t.Fatalf("%+v: a swelling bead is modelled as a rigid one", d)
 	}
 	places, scores := d.Track(clip, clip.Frames())
 	found, missed := sdevaetest.AffineError(t, places, truth), sdevaetest.AffineError(t, rigid, truth)
@@ -48,8 +48,8 @@ func TestDeform(t *testing.T) {
 	}
 }
 
-// TestDeformDraws: what is drawn at the tracked places and scores leaves what Left says, to a twentieth: modes end where the sprite's reach does, and no
-// shift between pixels keeps an edge. At another place the centroid has moved by as much.
+// TestDeformDraws: rendering at the tracked positions and scores leaves the residual of Left, to a twentieth, because modes end at the sprite's reach and
+// shifts between pixels blur edges. If rendered elsewhere, the centroid moves by the same amount.
 func TestDeformDraws(t *testing.T) {
 	suite.Long(t)
 	clip, _, _ := sdevaetest.Trapped(100, 5)
@@ -60,7 +60,7 @@ func TestDeformDraws(t *testing.T) {
 	d.Draw(drawn, places, scores, len(held))
 	got, want := numeric.SquaredError(clip.Pick(held), drawn)/float64(len(held)), d.Left(clip, held, d.Modes())
 	if math.Abs(got-want) > want/20 {
-		t.Errorf("drawings leave %g of a frame, tracking says %g", got, want)
+		t.Errorf("rendered pictures leave %g of a frame, tracking reports %g", got, want)
 	}
 	if none := d.Left(clip, held, 0); !(none > 2*want) {
 		t.Errorf("without modes %g is left, with them %g", none, want)
@@ -68,12 +68,12 @@ func TestDeformDraws(t *testing.T) {
 	moved := &video.Clip{Channels: 1, Height: clip.Height, Width: clip.Width, Pixels: make([]float32, clip.Size()), Times: []float64{0}, Trajectory: []uint64{0}}
 	d.Draw(moved.Pixels, []float64{places[0] + 2.5, places[1] - 1.5}, scores, 1)
 	at, _ := d.Track(moved, []int{0})
-	if x, y := at[0]-places[0]-2.5, at[1]-places[1]+1.5; math.Hypot(x, y) > 0.05 { // the parabola's error
-		t.Errorf("a sprite drawn elsewhere is found %.3f, %.3f px from there", x, y)
+	if x, y := at[0]-places[0]-2.5, at[1]-places[1]+1.5; math.Hypot(x, y) > 0.05 { // error of the parabola
+		t.Errorf("a sprite rendered elsewhere is found at a distance of %.3f, %.3f px", x, y)
 	}
 }
 
-// TestDeformRigid: a ring that keeps its shape is found no worse than as a rigid one, by a tenth of a pixel at most.
+// TestDeformRigid: a ring that keeps its shape is located as well as with a rigid sprite, to a tenth of a pixel.
 func TestDeformRigid(t *testing.T) {
 	suite.Calculation(t)
 	clip, truth := sdevaetest.Drifting(100, 5, sdevaetest.Ring)
@@ -81,18 +81,18 @@ func TestDeformRigid(t *testing.T) {
 	rigid, _ := m.Track(clip, clip.Frames())
 	d := m.Deform(t.Context(), clip, train, held)
 	if d == nil {
-		t.Fatal("the ring is taken as it is, so nothing is compared: choose a seed at which its background is filled in")
+		t.Fatal("the rigid ring was selected, so the comparison is empty: choose a seed for which the background is filled in")
 	}
 	places, _ := d.Track(clip, clip.Frames())
 	found, before := sdevaetest.AffineError(t, places, truth), sdevaetest.AffineError(t, rigid, truth)
 	for i := range found {
 		if found[i] > before[i]+0.1 {
-			t.Errorf("coordinate %d is off by %.3f px, and by %.3f as a rigid one", i, found[i], before[i])
+			t.Errorf("coordinate %d is off by %.3f px, and by %.3f with a rigid sprite", i, found[i], before[i])
 		}
 	}
 }
 
-// TestFill: within what surrounds it a slope goes on, to a hundredth of its rise; it is the one function with these edges that has no middle.
+// TestFill: a slope continues through the covered pixels, to a hundredth of its rise, because it is the only harmonic function with these edges.
 func TestFill(t *testing.T) {
 	const w, h = 12, 10
 	picture, covered := make([]float64, w*h), make([]bool, w*h)
@@ -108,8 +108,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestLeftBehind: a grating behind a disc that comes and goes is one principal picture, which takes most of what the disc leaves; a swelling bead's
-// own change is not.
+// TestLeftBehind: a grating of varying brightness behind a disc is one principal picture, which explains most of the disc's residual. A swelling bead's own
+// change is not.
 func TestLeftBehind(t *testing.T) {
 	suite.Calculation(t)
 	clip, _, _, _ := sdevaetest.Crossing(150, 9, sdevaetest.Disc, 1)

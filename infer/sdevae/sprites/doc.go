@@ -1,9 +1,9 @@
-// Package sprites locates rigid objects in a clip before training: a background and templates that move without changing (Jojic and Frey 2001).
+// Package sprites locates rigid objects in a clip before training. Its model is a background and templates that move without changing (Jojic and Frey 2001).
 //
-// Find searches templates, FindLowSNR objects that no single frame shows, FindOverBackground an object over a changing picture. Set holds
-// templates and places. AssignIdentities decides which place belongs to which object.
+// Find searches for templates, FindLowSNR for objects that are invisible in single frames, FindOverBackground for an object over a changing picture. Set holds
+// the templates and the background. AssignIdentities assigns positions to objects.
 //
-// A Set belongs to one goroutine: its scratch pictures are shared by its methods. Places are pixels, between pixels by a parabola.
+// A Set belongs to one goroutine, because its methods share scratch pictures. Positions are in pixels, interpolated between pixels by a parabola.
 //
-// Hidden Markov passes are from Viterbi (1967) and Rabiner (1989).
+// The algorithms for hidden Markov models are from Viterbi (1967) and Rabiner (1989).
 package sprites

@@ -7,26 +7,27 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// identityHMM distinguishes objects of one template by their positions one frame before and by their mean positions:
+// identityHMM distinguishes objects with the same template by their positions in the previous frame and by their mean positions:
 //
 //	place' - mean = stay (place - mean) + N(0, spread (1 - stay²) I),    stay = exp(-frames step / 2 spread)
 //
-// The most likely sequence of assignments (Viterbi 1967) assigns each frame's places to the objects; the mean positions follow from it, in alternation.
+// It alternates between two steps: the most likely sequence of assignments of each frame's positions to the objects (Viterbi 1967), and the mean positions that
+// follow from it.
 type identityHMM struct {
 	w, h   float64
-	orders [][]int      // possible assignments: order[k] is the index of object k's place in a frame
-	since  []float64    // intervals from the frame before; 0 if a trajectory begins
-	mean   [][2]float64 // px, an object
+	orders [][]int      // possible assignments: order[k] is the index of object k's position in a frame
+	since  []float64    // intervals from the previous frame; 0 if a trajectory begins
+	mean   [][2]float64 // mean position of each object, px
 	spread float64      // variance about the mean position, px², along an axis
 	step   float64      // variance of a step, px², along an axis
 }
 
-// AssignIdentities reorders places, frames × 2 a sprite, in place, so that column k is one object throughout. told is the share of the objects' motion that a
-// single frame identifies: below 0 if they exchange places freely.
+// AssignIdentities reorders places (frames × 2 per sprite) in place, so that column k is the same object throughout. told is the share of the objects' motion
+// for which a single frame is enough to identify them. It is below 0 if the objects exchange positions freely.
 func (m *Set) AssignIdentities(c *video.Clip, places []float64, group []int) (told float64) {
 	n := len(group)
 	w := &identityHMM{w: float64(m.plane.W), h: float64(m.plane.H), orders: orders(group), since: c.Intervals(c.Frames())}
-	at := make([][][2]float64, len(places)/(2*n)) // a frame and place
+	at := make([][][2]float64, len(places)/(2*n)) // by frame and position
 	for f := range at {
 		for k := range n {
 			at[f] = append(at[f], [2]float64(places[2*(f*n+k):]))
@@ -75,21 +76,21 @@ func orders(group []int) (all [][]int) {
 
 const (
 	identityRounds = 10 // rounds of assignments and mean positions
-	identityStarts = 10 // first guesses of the mean positions: the places of single frames
+	identityStarts = 10 // initial guesses of the mean positions, each from the positions in one frame
 )
 
-// between returns the vector from one place to another, the shorter one around the edges.
+// between returns the shortest vector from one position to another in a picture that wraps around.
 func (w *identityHMM) between(from, to [2]float64) (x, y float64) {
 	return math.Remainder(to[0]-from[0], w.w), math.Remainder(to[1]-from[1], w.h)
 }
 
-// apart returns the squared distance.
+// apart returns the squared distance between two positions.
 func (w *identityHMM) apart(a, b [2]float64) float64 {
 	x, y := w.between(a, b)
 	return x*x + y*y
 }
 
-// guess sets mean positions for which the places of all frames are least apart, spread and step, before any identity is known.
+// guess sets initial values, before any identity is known: the mean positions that are closest to the positions in all frames, and from these spread and step.
 func (w *identityHMM) guess(at [][][2]float64) {
 	least := math.Inf(1)
 	var best [][2]float64
@@ -122,9 +123,9 @@ func (w *identityHMM) guess(at [][][2]float64) {
 	w.step = square / (2 * float64(len(best)) * time)
 }
 
-// nearestMeans returns the assignment of the least sum of squared distances from the mean positions, and that sum.
+// nearestMeans returns the assignment with the smallest sum of squared distances from the mean positions, and this sum.
 func (w *identityHMM) nearestMeans(here [][2]float64) (best []int, least float64) {
-	best, least = w.orders[0], math.Inf(1) // of the frames whose places are not numbers, the first
+	best, least = w.orders[0], math.Inf(1) // if positions are NaN, the first assignment
 	for _, order := range w.orders {
 		sum := 0.0
 		for k, of := range order {
@@ -137,7 +138,7 @@ func (w *identityHMM) nearestMeans(here [][2]float64) (best []int, least float64
 	return best, least
 }
 
-// nearest returns the least sum of squared distances from a frame's places to the next frame's.
+// nearest returns the smallest sum of squared distances between the positions in one frame and the next, over all assignments.
 func (w *identityHMM) nearest(from, to [][2]float64) float64 {
 	least := math.Inf(1)
 	for _, order := range w.orders {
@@ -150,7 +151,7 @@ func (w *identityHMM) nearest(from, to [][2]float64) float64 {
 	return least
 }
 
-// updateMeans moves every mean position to the mean of its object's places.
+// updateMeans sets every mean position to the mean of its object's positions.
 func (w *identityHMM) updateMeans(at [][][2]float64, path [][]int) {
 	for k := range w.mean {
 		var x, y float64
@@ -184,7 +185,7 @@ func (w *identityHMM) learn(at [][][2]float64, path [][]int) {
 func (w *identityHMM) viterbi(at [][][2]float64) [][]int {
 	n := len(w.orders)
 	cost, next := make([]float64, n), make([]float64, n)
-	from := make([][]int, len(at)) // a frame and assignment: the best one of the frame before
+	from := make([][]int, len(at)) // best assignment in the previous frame, by frame and assignment
 	for f, here := range at {
 		from[f] = make([]int, n)
 		if w.since[f] == 0 {
@@ -206,7 +207,7 @@ func (w *identityHMM) viterbi(at [][][2]float64) [][]int {
 	return out
 }
 
-// begin starts a trajectory: its assignment rests on the mean positions alone.
+// begin starts a trajectory, whose first assignment depends only on the mean positions.
 func (w *identityHMM) begin(cost, next []float64, here [][2]float64) (from []int) {
 	best := 0
 	for o, v := range cost {
@@ -224,7 +225,7 @@ func (w *identityHMM) begin(cost, next []float64, here [][2]float64) (from []int
 	return from
 }
 
-// transitions returns the cost of object k going from place i to place j, at (k n + i) n + j.
+// transitions returns the costs of the objects' steps. Index (k n + i) n + j has the cost for object k to move from position i to position j.
 func (w *identityHMM) transitions(from, to [][2]float64, frames float64) []float64 {
 	stay := math.Exp(-frames * w.step / (2 * w.spread))
 	variance := w.spread * (1 - stay*stay)
@@ -241,7 +242,7 @@ func (w *identityHMM) transitions(from, to [][2]float64, frames float64) []float
 	return cost
 }
 
-// pass carries the costs of all assignments to the next frame, and keeps the cheapest predecessor of each.
+// pass computes the costs of all assignments in the next frame, and stores the cheapest predecessor of each.
 func (w *identityHMM) pass(cost, next []float64, from []int, steps []float64) {
 	n := len(w.mean)
 	for o, order := range w.orders {

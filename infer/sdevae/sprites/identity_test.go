@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestIdentities: objects that are at random places of every frame's list are each put together again, through a break between trajectories,
-// but for a few frames in which they are at one place.
+// TestIdentities: objects in random order in every frame get consistent identities, also across a break between trajectories, except in a few frames in which
+// they are at one position.
 func TestIdentities(t *testing.T) {
 	suite.Long(t)
 	const n, side = 1000, 32
@@ -30,7 +30,7 @@ func TestIdentities(t *testing.T) {
 		})
 	}
 	told := New(c).AssignIdentities(c, places, make([]int, 5))
-	whose := make([]map[int]int, 5) // of each column, how often it is which object
+	whose := make([]map[int]int, 5) // for each column, how often it is each object
 	for k := range whose {
 		whose[k] = map[int]int{}
 		for f := range n {
@@ -39,17 +39,17 @@ func TestIdentities(t *testing.T) {
 	}
 	sdevaetest.CheckIdentities(t, whose, 0.99)
 	if told < 0.99 {
-		t.Errorf("a frame tells %.3f of what moves", told)
+		t.Errorf("a frame identifies %.3f of the motion", told)
 	}
 }
 
-// TestIdentitiesOfNothing: places that are no numbers, as of a search that found nothing, tell nothing.
+// TestIdentitiesOfNothing: if positions are NaN, as after a search without result, no motion is identified.
 func TestIdentitiesOfNothing(t *testing.T) {
 	c, places := sdevaetest.AroundMeans(60, 7, func(_, _ float64) float64 { return 0 }, 8, 8, 16, 16)
 	for i := range places {
 		places[i] = math.NaN()
 	}
 	if told := New(c).AssignIdentities(c, places, make([]int, 2)); told >= 0 {
-		t.Errorf("a frame tells %g of what moves", told)
+		t.Errorf("a frame identifies %g of the motion", told)
 	}
 }

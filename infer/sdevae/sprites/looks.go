@@ -5,17 +5,17 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Looks hold the residual of frames beyond the template of a single sprite, in its own frame of reference and within twice its radius: a molecule changes its
-// shape in every frame, and the shape moves with it.
+// Looks holds the residuals of frames after subtraction of a single sprite's template, in the sprite's frame of reference and within twice its radius. A
+// molecule, for example, changes its shape in every frame, and the shape moves with it.
 type Looks struct {
 	of      *Set
-	spectra map[int][][]complex64 // a frame and channel
+	spectra map[int][][]complex64 // by frame and channel
 }
 
-// maxLooks bounds the values of all looks, 128 MiB.
+// maxLooks bounds the number of values in all looks, 128 MiB.
 const maxLooks = 1 << 24
 
-// Looks returns the looks of the given frames, with the sprite at places (all frames × 2). It returns nil if they are too many.
+// Looks returns the looks in the given frames, with the sprite at places (all frames × 2). It returns nil if they need too much memory.
 func (m *Set) Looks(c *video.Clip, frames []int, places []float64) *Looks {
 	if len(frames)*m.channels*m.plane.Size() > maxLooks {
 		return nil
@@ -33,7 +33,7 @@ func (m *Set) Looks(c *video.Clip, frames []int, places []float64) *Looks {
 	return l
 }
 
-// within returns the spectrum of a picture restricted to some pixels. The picture is spectrum, moved by the shift.
+// within moves the picture of a spectrum by the current shift, clears all pixels except some, and returns the spectrum of the result.
 func (m *Set) within(some []bool, spectrum []complex128) []complex64 {
 	clear(m.sum)
 	m.shift.Add(m.sum, spectrum, 1)
@@ -51,7 +51,7 @@ func (m *Set) within(some []bool, spectrum []complex128) []complex64 {
 	return out
 }
 
-// Draw draws pictures (frames × CHW) of the sprite at the given places (frames × 2), each as it looks in its frame.
+// Draw renders pictures (frames × CHW) of the sprite at the given positions (frames × 2), each with its look in that frame.
 func (l *Looks) Draw(pictures []float32, places []float64, frames []int) {
 	m, area := l.of, l.of.plane.H*l.of.plane.W
 	spectrum := make([]complex128, m.plane.Size())

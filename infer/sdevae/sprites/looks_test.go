@@ -11,8 +11,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestLooks: a frame drawn with its own look leaves next to nothing of what it shows near the sprite, where the rigid sprite leaves a bead's swelling; drawn
-// two pixels on, the look has gone along, to float32's rounding.
+// TestLooks: a frame rendered with its own look leaves almost no residual near the sprite, while the rigid sprite leaves a bead's swelling. Rendered two pixels
+// further, the look moves along, up to the rounding of float32.
 func TestLooks(t *testing.T) {
 	suite.Calculation(t)
 	clip, _, _ := sdevaetest.Trapped(100, 5)
@@ -27,7 +27,7 @@ func TestLooks(t *testing.T) {
 	missed := func(drawn []float32) (sum float64) {
 		f := m.Residual(&video.Clip{Channels: 1, Height: clip.Height, Width: clip.Width, Pixels: less(clip.Frame(frame), drawn), Times: []float64{0}, Trajectory: []uint64{0}}, []int{0})
 		for ch := range f.left[0] {
-			for j, v := range m.Background[ch] { // what is drawn has it already
+			for j, v := range m.Background[ch] { // the rendered picture already has the background
 				f.left[0][ch][j] += v
 			}
 		}
@@ -39,7 +39,7 @@ func TestLooks(t *testing.T) {
 		}
 		return sum
 	}
-	if before, after := missed(rigid), missed(own); !(after < before/20) { // the shift between pixels rings at the window's edge
+	if before, after := missed(rigid), missed(own); !(after < before/20) { // a shift between pixels causes ringing at the window's edge
 		t.Errorf("with its own look %g is missed near the sprite, and %g without", after, before)
 	}
 	moved := make([]float32, clip.Size())
@@ -47,7 +47,7 @@ func TestLooks(t *testing.T) {
 	m.shift.Set(0, 0)
 	still := m.pictureOf(m.Background[0])
 	rolled := make([]float32, clip.Size())
-	clip.Roll(rolled, less(own, numeric.Float32s(still)), clip.Width-2, 1) // a pixel is what was two to its left and one below
+	clip.Roll(rolled, less(own, numeric.Float32s(still)), clip.Width-2, 1) // moves the picture two pixels to the right and one up
 	worst := 0.0
 	for p, v := range less(moved, numeric.Float32s(still)) {
 		worst = max(worst, math.Abs(float64(v-rolled[p])))
@@ -57,16 +57,16 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestLooksBound: looks that would take too much memory are not kept.
+// TestLooksBound: looks that need too much memory are not stored.
 func TestLooksBound(t *testing.T) {
 	clip, _, _ := sdevaetest.Trapped(60, 5)
 	m := New(clip)
 	if l := m.Looks(clip, make([]int, maxLooks/m.plane.Size()+1), nil); l != nil {
-		t.Error("more looks are kept than there is room for")
+		t.Error("more looks are stored than the bound allows")
 	}
 }
 
-// less is the difference of two pictures.
+// less returns the difference of two pictures.
 func less(a, b []float32) []float32 {
 	out := slices.Clone(a)
 	for i, v := range b {
@@ -75,7 +75,7 @@ func less(a, b []float32) []float32 {
 	return out
 }
 
-// pictureOf is what a spectrum shows, moved by the shift where one is set; it is m's scratch.
+// pictureOf returns the picture of a spectrum, in m's scratch memory, moved by the shift if one is set.
 func (m *Set) pictureOf(spectrum []complex128) []float64 {
 	clear(m.sum)
 	m.shift.Add(m.sum, spectrum, 1)

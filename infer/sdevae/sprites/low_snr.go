@@ -9,17 +9,17 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// At low SNR no single frame shows a sprite. But it takes small steps, so the neighbouring frames limit the search. Its place is the state of
-// a hidden Markov chain, solved by forward and backward passes (Rabiner 1989):
+// At low SNR a sprite is invisible in single frames. But it takes small steps, so neighbouring frames narrow the search. Its position is the state of a hidden
+// Markov chain, estimated by forward and backward passes (Rabiner 1989):
 //
 //	p(place) ~ exp(Σ residual · template / noise)    of one frame
 //	place' = place + N(0, step² I)                   from one frame to the next
 //
 // The estimate is the posterior mean.
 const (
-	lowSNRPixels = 1000 << 12 // pixels of frames that are solved together
+	lowSNRPixels = 1000 << 12 // total number of pixels in frames that are solved together
 	lowSNRRounds = 8
-	firstStep    = 3.0 // px between frames, as a first guess
+	firstStep    = 3.0 // initial guess of the step between frames, px
 )
 
 const (
@@ -27,15 +27,15 @@ const (
 	minSignificance float64 = 6   // tuned sprites.significance: sd above the expected χ² from which a pixel belongs to a template: no pixel of a picture reaches it by chance
 )
 
-// gaussianWidths lists the widths of the first templates, px.
+// gaussianWidths lists the widths of the initial templates, px.
 var gaussianWidths = []float64{2, 4, 8}
 
-// lowSNRFrames returns the number of frames in one solution.
+// lowSNRFrames returns the number of frames that are solved together.
 func lowSNRFrames(c *video.Clip) int {
 	return max(numeric.LongFilm, lowSNRPixels/(c.Height*c.Width))
 }
 
-// FindLowSNR learns the templates of n sprites that no single frame shows.
+// FindLowSNR learns the templates of n sprites that are invisible in single frames.
 func FindLowSNR(ctx context.Context, c *video.Clip, frames []int, n int) *Set {
 	m := New(c)
 	frames = frames[:min(len(frames), lowSNRFrames(c))]
@@ -70,7 +70,7 @@ func (m *Set) Area() (most float64) {
 	return most
 }
 
-// Gaussian returns a round spot of that width, px, in all channels.
+// Gaussian returns the spectra of a round spot in all channels, whose standard deviation is width px.
 func (m *Set) Gaussian(width float64) [][]complex128 {
 	spot := make([]float32, m.plane.H*m.plane.W)
 	for i := range spot {
@@ -85,8 +85,8 @@ func (m *Set) Gaussian(width float64) [][]complex128 {
 	return s
 }
 
-// insignificant reports for each pixel of a template (CHW) whether it may be noise, like most of the picture: Σ v²/sd² over its channels lies within a number
-// of standard deviations of a χ² with that many degrees of freedom.
+// insignificant reports for each pixel of a template (CHW) whether it may be noise, like most of the picture. It may be if Σ v²/sd² over its channels is less
+// than minSignificance standard deviations above the mean of a χ² with one degree of freedom per channel.
 func insignificant(shape []float32, area int) []bool {
 	channels := float64(len(shape) / area)
 	sum := make([]float64, area)
@@ -107,11 +107,11 @@ func insignificant(shape []float32, area int) []bool {
 	return out
 }
 
-// locateLowSNR sets the places of sprite k by all frames together.
+// locateLowSNR estimates the positions of sprite k from all frames together.
 func (m *Set) locateLowSNR(f *Residual, k int) {
 	says := m.likelihoods(f, k)
 	c := &motionPrior{plane: m.plane, step: m.stepSize(f, k), sum: m.sum, scratch: make([]float32, m.plane.H*m.plane.W)}
-	before := make([][]float64, len(says)) // messages of the frames before
+	before := make([][]float64, len(says)) // forward messages from earlier frames
 	for i := range says {
 		if i == 0 {
 			before[i] = c.uniform()
@@ -123,11 +123,11 @@ func (m *Set) locateLowSNR(f *Residual, k int) {
 	for i := len(says) - 1; i >= 0; i-- {
 		here := combine(after, says[i])
 		f.place[k][i][0], f.place[k][i][1] = m.centre(combine(here, before[i]))
-		after = c.predict(here, f.intervals[i]) // message to the frame before
+		after = c.predict(here, f.intervals[i]) // backward message to the previous frame
 	}
 }
 
-// likelihoods returns the likelihoods of sprite k's place by each frame alone, at most 1.
+// likelihoods returns the likelihoods of sprite k's position given each single frame, scaled to a maximum of 1.
 func (m *Set) likelihoods(f *Residual, k int) [][]float64 {
 	noise := f.Energy(m) / float64(len(f.left)*m.channels*m.plane.H*m.plane.W)
 	says := make([][]float64, len(f.left))
@@ -147,7 +147,7 @@ func (m *Set) likelihoods(f *Residual, k int) [][]float64 {
 	return says
 }
 
-// stepSize returns the root mean square of a step along an axis, by the places of sprite k so far.
+// stepSize returns the root mean square of a step along an axis, from the current positions of sprite k.
 func (m *Set) stepSize(f *Residual, k int) float64 {
 	var square, time float64
 	for i, since := range f.intervals {
@@ -157,7 +157,7 @@ func (m *Set) stepSize(f *Residual, k int) float64 {
 			square, time = square+x*x+y*y, time+since
 		}
 	}
-	if square == 0 { // no places yet
+	if square == 0 { // no positions yet
 		return firstStep
 	}
 	return max(math.Sqrt(square/time/2), minStep)

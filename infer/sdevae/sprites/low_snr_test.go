@@ -11,8 +11,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestLowSNR: a disc under noise of a size at which no frame shows it is found by all of them together, to a pixel, where frame by frame it
-// is lost.
+// TestLowSNR: a disc in noise that hides it in single frames is located to a pixel by all frames together. Frame by frame it is lost.
 func TestLowSNR(t *testing.T) {
 	suite.Long(t)
 	clip, truth := sdevaetest.Drifting(400, 5, sdevaetest.Disc)
@@ -25,18 +24,18 @@ func TestLowSNR(t *testing.T) {
 	places, _ := m.Track(clip, clip.Frames())
 	m.Unwrap(places)
 	if worst := slices.Max(sdevaetest.AffineError(t, places, truth)); worst > 1 {
-		t.Errorf("places are off by %.2g px", worst)
+		t.Errorf("positions are off by %.2g px", worst)
 	}
 	alone := *m
 	alone.LowSNR = 0
 	places, _ = alone.Track(clip, clip.Frames())
 	alone.Unwrap(places)
 	if best := slices.Min(sdevaetest.AffineError(t, places, truth)); best < 1.5 {
-		t.Errorf("frame by frame places are off by %.2g px: the clip shows too much", best)
+		t.Errorf("frame by frame, positions are off by %.2g px: the clip has too little noise", best)
 	}
 }
 
-// TestMotionPrior: what is known spreads by the steps, around the edges, and is forgotten where nothing links two frames.
+// TestMotionPrior: a known position spreads by the steps, also around the edges, and is forgotten if nothing links two frames.
 func TestMotionPrior(t *testing.T) {
 	p := numeric.NewPlane(16, 32)
 	c := &motionPrior{plane: p, step: 1.5, sum: make([]complex128, p.Size()), scratch: make([]float32, 16*32)}
@@ -54,6 +53,6 @@ func TestMotionPrior(t *testing.T) {
 		t.Errorf("3 down and 1 to the left is %.3f as likely, expected %.3f", got, want)
 	}
 	if after = c.predict(here, 0); slices.Max(after) != slices.Min(after) {
-		t.Error("something is known after a cut")
+		t.Error("a position is known after a cut")
 	}
 }

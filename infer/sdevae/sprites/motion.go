@@ -6,7 +6,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// motionPrior carries a place's distribution from frame to frame.
+// motionPrior propagates the distribution of a position from frame to frame.
 type motionPrior struct {
 	plane   *numeric.Plane
 	step    float64
@@ -23,7 +23,7 @@ func (c *motionPrior) uniform() []float64 {
 	return p
 }
 
-// predict blurs a distribution by the steps of several frames. No place becomes impossible: an object may jump once in a while.
+// predict blurs a distribution by the steps of several frames. No position becomes impossible, because an object may occasionally jump.
 func (c *motionPrior) predict(p []float64, frames float64) []float64 {
 	const jumps = 1e-9
 	if frames == 0 {
@@ -44,7 +44,7 @@ func (c *motionPrior) predict(p []float64, frames float64) []float64 {
 	return out
 }
 
-// characteristic returns a normal distribution's characteristic function at a row and column of the spectrum.
+// characteristic returns the characteristic function of the normal distribution of a step at a row and column of the spectrum.
 func (c *motionPrior) characteristic(y, x int, frames float64) float64 {
 	if 2*y > c.plane.H {
 		y -= c.plane.H
@@ -53,7 +53,7 @@ func (c *motionPrior) characteristic(y, x int, frames float64) float64 {
 	return math.Exp(-0.5 * frames * c.step * c.step * (a*a + b*b))
 }
 
-// combine multiplies two distributions, scaled to at most 1.
+// combine multiplies two distributions and scales the product to a maximum of 1.
 func combine(a, b []float64) []float64 {
 	out := make([]float64, len(a))
 	most := 0.0

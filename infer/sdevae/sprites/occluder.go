@@ -7,17 +7,17 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Occluder is a sprite with alpha. It hides its background, wholly or in part:
+// Occluder is a sprite with alpha. It hides its background wholly or partly:
 //
 //	picture = background (1 - alpha moved to place) + light moved to place
 //
-// Light has channels, alpha has one for all: 1 hides everything, 0 only adds light. Pictures wrap around.
+// Light has one picture per channel, alpha has one picture for all channels. Alpha 1 hides the background, alpha 0 only adds light. Pictures wrap around.
 type Occluder struct {
 	plane           *numeric.Plane
 	channels        int
-	light           [][]complex128 // a channel
+	light           [][]complex128 // per channel
 	alpha           []complex128
-	lightAlpha      [][]complex128 // light · alpha, a channel
+	lightAlpha      [][]complex128 // light · alpha, per channel
 	alphaSquared    []complex128   // alpha²
 	shift           *numeric.Shift
 	sum, moved      []complex128
@@ -29,7 +29,7 @@ type Occluder struct {
 //
 //	frame(p + place) = light(p) + (1 - alpha(p)) background(p + place)
 //
-// backgrounds belong to the given frames; places has 2 entries per frame.
+// backgrounds has one picture and places two entries per given frame.
 func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backgrounds []float32) *Occluder {
 	v := &Occluder{plane: m.plane, channels: m.channels, shift: m.shift, sum: m.sum, moved: make([]complex128, m.plane.Size()), picture: m.picture,
 		hidden: make([]float64, c.Height*c.Width), scratch: make([]float32, c.Height*c.Width)}
@@ -52,7 +52,7 @@ func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backgrou
 			}
 		}
 	}
-	if m.LowSNR > 0 { // alpha is lost in the noise
+	if m.LowSNR > 0 { // the noise hides alpha
 		for p, v := range behind {
 			with[p] = front[p]*v + alone[p] - v*v
 		}
@@ -61,7 +61,7 @@ func NewOccluder(m *Set, c *video.Clip, frames []int, places []float64, backgrou
 	return v
 }
 
-// moveBack moves a picture into the sprite's frame of reference, by the present shift.
+// moveBack moves a picture into the sprite's frame of reference, by the current shift.
 func (v *Occluder) moveBack(dst []float64, picture []float32) {
 	v.plane.Forward(v.sum, picture)
 	clear(v.moved)
@@ -69,9 +69,9 @@ func (v *Occluder) moveBack(dst []float64, picture []float32) {
 	v.plane.Inverse(dst, v.moved)
 }
 
-// fit sets light and alpha, 0 outside of the support, from the means of frames, of backgrounds and of their products.
+// fit computes light and alpha from the means of frames, of backgrounds and of their products. Both are 0 outside of the support.
 func (v *Occluder) fit(support []bool, front, behind, with, alone []float64) {
-	const flat = 1e-6 // variance of a background that shows no alpha
+	const flat = 1e-6 // variance of a background that is too uniform to determine alpha
 	area := v.plane.H * v.plane.W
 	alpha := make([]float32, area)
 	for p := range area {
@@ -104,7 +104,7 @@ func (v *Occluder) spectrum(picture []float32) []complex128 {
 	return s
 }
 
-// Draw draws the sprite at a place over a picture (CHW).
+// Draw draws the sprite at position (x, y) over a picture (CHW).
 func (v *Occluder) Draw(picture []float32, x, y float64) {
 	area := v.plane.H * v.plane.W
 	v.shift.Set(x, y)
@@ -118,14 +118,14 @@ func (v *Occluder) Draw(picture []float32, x, y float64) {
 	}
 }
 
-// render is the picture of a spectrum, shifted.
+// render writes the shifted picture of a spectrum to dst.
 func (v *Occluder) render(dst []float64, spectrum []complex128) {
 	clear(v.moved)
 	v.shift.Add(v.moved, spectrum, 1)
 	v.plane.Inverse(dst, v.moved)
 }
 
-// Locate returns the place at which the sprite over the background is most similar to the frame. With d = frame - background this is the maximum of
+// Locate returns the position at which the sprite over the background is most similar to the frame. With d = frame - background it maximises
 //
 //	Σ light d - alpha d background + light alpha background - ½ alpha² background²
 //
@@ -155,7 +155,7 @@ func (v *Occluder) Locate(frame, background []float32) [2]float64 {
 
 // support returns the pixels in which the template of sprite k is not negligible.
 func (m *Set) support(k int) []bool {
-	const nothing = 1e-3 // of the brightest pixel
+	const nothing = 1e-3 // fraction of the brightest pixel
 	light := make([]float64, m.plane.H*m.plane.W)
 	for _, s := range m.Templates[k] {
 		m.plane.Inverse(m.picture, slices.Clone(s))

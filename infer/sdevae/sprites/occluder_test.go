@@ -10,8 +10,8 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestOccluder: what is behind an object is hidden as much as it was, and the object is found over it to a quarter of a pixel, which is what a
-// parabola through whole pixels leaves of a disc with an edge of one.
+// TestOccluder: the fitted alpha equals the true one, and the object is located over its background to a quarter of a pixel, the error of a parabola through
+// whole pixels for a disc with an edge of one pixel.
 func TestOccluder(t *testing.T) {
 	suite.Long(t)
 	for name, hides := range map[string]float64{"adds its light": 0, "hides half": 0.5, "hides all": 1} {
@@ -23,7 +23,7 @@ func TestOccluder(t *testing.T) {
 			v.shift.Set(0, 0)
 			v.render(v.picture, v.alpha)
 			if got := v.picture[0]; math.Abs(got-hides) > 0.1 {
-				t.Errorf("it hides %.2f of what is behind its middle, expected %.2f", got, hides)
+				t.Errorf("it hides %.2f of the background at its centre, expected %.2f", got, hides)
 			}
 			size, missed, drawn := clip.Size(), 0.0, make([]float32, len(backgrounds))
 			copy(drawn, backgrounds)
@@ -38,10 +38,10 @@ func TestOccluder(t *testing.T) {
 				v.Draw(drawn[f*size:(f+1)*size], at[0], at[1])
 			}
 			if rms := math.Sqrt(missed - dx*dx - dy*dy); rms > 0.25 {
-				t.Errorf("places are off by %.2g px, at most by %.2g", rms, worst)
+				t.Errorf("positions are off by %.2g px, at most by %.2g", rms, worst)
 			}
 			if left := numeric.SquaredError(clip.Pixels, drawn) / 200 / float64(size); left > 2*0.01*0.01 {
-				t.Errorf("drawings are off by %.2g, in noise of %.2g", math.Sqrt(left), 0.01)
+				t.Errorf("rendered pictures are off by %.2g, in noise of %.2g", math.Sqrt(left), 0.01)
 			}
 		})
 	}

@@ -14,9 +14,10 @@ const (
 	maxOffsets float64 = 5 // tuned sprites.offsets.ratio: ratio of the variance between the trajectories' median pictures to that within them, above which films are equalised
 )
 
-// WithoutOffsets returns a copy of the clip in which every trajectory has the same median picture, their mean. Films of one specimen may differ in brightness
-// or grey window, and such a difference is not motion. A single object may linger and appear in its film's median, so it is located first, in the given frames,
-// and stays in the film. The clip itself is returned if it has one trajectory or a short one, or if the medians agree.
+// WithoutOffsets returns a copy of the clip in which all trajectories have the same median picture, the mean of their medians. Films of one specimen may differ
+// in brightness or grey window, and such a difference is not motion. A single object that lingers may appear in its film's median. So WithoutOffsets first
+// locates it, in the given frames, and does not remove it from the film. It returns the clip itself if there is only one trajectory or a short one, or if the
+// medians agree.
 func WithoutOffsets(c *video.Clip, ctx context.Context, frames []int, seed uint64) *video.Clip {
 	films := c.Films()
 	own, apart := c.Medians(films)

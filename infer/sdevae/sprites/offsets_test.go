@@ -10,7 +10,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// TestWithoutOffsets: films lose their backgrounds, and what moves within them is kept.
+// TestWithoutOffsets: films lose the differences between their backgrounds but keep the motion within them.
 func TestWithoutOffsets(t *testing.T) {
 	suite.Calculation(t)
 	plain, _ := sdevaetest.Drifting(200, 5, sdevaetest.Ring)
@@ -29,13 +29,14 @@ func TestWithoutOffsets(t *testing.T) {
 		}
 		backgrounds = append(backgrounds, background...)
 	}
-	// A median of 50 frames with noise of 0.01 is off by 0.0018; with what is left of the ring it is 0.0022. The backgrounds had 0.060.
+	// The median of 50 frames with noise of 0.01 is off by 0.0018, with the remains of the ring by 0.0022. The backgrounds differed by 0.060.
 	if rms := math.Sqrt(numeric.SquaredError(backgrounds, numeric.MeanRow(backgrounds, 4, clip.Size())) / float64(len(backgrounds))); rms > 0.004 {
 		t.Errorf("backgrounds differ by %.4f", rms)
 	}
 }
 
-// TestOffsetsLeftAlone: films of one background stay as they are though what lingers in each sets them apart, and so do short and single ones.
+// TestOffsetsLeftAlone: films with equal backgrounds do not change, even if a lingering object makes their medians differ. Short and single films do not change
+// either.
 func TestOffsetsLeftAlone(t *testing.T) {
 	suite.Calculation(t)
 	still := sdevaetest.Lingering()

@@ -8,14 +8,14 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// A picture that changes as a whole may hold more light than the object in front of it; then a search finds the picture instead of the object.
-// But an object visits many places, while a changing picture is a mixture of few: its first principal pictures hold most of it.
+// A picture that changes as a whole may have more energy than the object in front of it. A search then finds the picture instead of the object. But an object
+// visits many positions, while a changing picture is a mixture of few pictures, so its first principal pictures contain most of it.
 
-// overRounds is the number of rounds of principal pictures: first of the frames, then of the frames without the sprite.
+// overRounds is the number of rounds. The first takes the principal pictures of the frames, the second of the frames without the sprite.
 const overRounds = 2
 
-// FindOverBackground locates one sprite in all frames, x and y of each. It learns the template from the given frames, minus their principal pictures; nil if
-// there are none.
+// FindOverBackground locates one sprite in all frames and returns x and y for each. It learns the template from the given frames minus their principal
+// pictures. It returns nil if there are no principal pictures.
 func FindOverBackground(ctx context.Context, c *video.Clip, frames []int, rng *rand.Rand) (m *Set, places []float64) {
 	some, bare := numeric.Spread(frames, searchFrames), c
 	for range overRounds {

@@ -1,11 +1,12 @@
 // Templates
 //
-// A clip is a background and templates sₖ that move without changing, at places pₖ of every frame. Find fits them by turns (Jojic and Frey 2001), so that
+// A clip is modelled as a background and templates sₖ that move without changing, at positions pₖ in every frame. Find fits them in turn (Jojic and Frey 2001),
+// so that
 //
 //	Σ over frames of |x - background - Σₖ sₖ(· - pₖ)|²
 //
-// becomes small. In spectra a shift is a factor, so one correlation finds the best place; pictures wrap around. Places are pixels, x
-// and y, between pixels by a parabola.
+// becomes small. In a spectrum a shift is a factor, so one correlation finds the best position. Pictures wrap around. Positions are x and y in pixels,
+// interpolated between pixels by a parabola.
 
 package sprites
 
@@ -19,7 +20,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Find learns a background and the templates of n sprites from the given frames. Once ctx is done it returns its result so far.
+// Find learns a background and the templates of n sprites from the given frames. If ctx is done, it returns the result so far.
 func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Rand) *Set {
 	m := New(c)
 	frames = searched(c, frames)
@@ -41,19 +42,19 @@ func Find(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Ran
 	return best
 }
 
-// searched returns the frames that templates are learnt from.
+// searched returns the frames from which templates are learnt.
 func searched(c *video.Clip, frames []int) []int {
 	return numeric.Spread(frames, max(numeric.LongFilm, min(searchFrames, searchPixels/(c.Height*c.Width))))
 }
 
-// learn locates the sprites one after another, then all together, and returns the residual energy.
+// learn locates the sprites one by one, then all together, and returns the residual energy.
 func (m *Set) learn(ctx context.Context, c *video.Clip, frames []int, n int, rng *rand.Rand) (left float64) {
 	f := m.Residual(c, frames)
 	m.findInTurn(ctx, f, n, rng)
 	return m.refine(ctx, f, jointRounds)
 }
 
-// findInTurn locates n sprites one after another, each in the residual of the previous ones.
+// findInTurn locates n sprites one by one, each in the residual of the previous ones.
 func (m *Set) findInTurn(ctx context.Context, f *Residual, n int, rng *rand.Rand) {
 	rounds := aloneRounds
 	if m.LowSNR > 0 {
@@ -83,7 +84,7 @@ func (m *Set) refine(ctx context.Context, f *Residual, rounds int) (left float64
 	return f.Energy(m)
 }
 
-// round locates every sprite again in the residual of the others, and updates its template if learn is set.
+// round locates every sprite again in the residual of the others, and updates its template if learn is true.
 func (m *Set) round(f *Residual, learn bool) {
 	for k := range m.Templates {
 		m.add(f, k, 1)
@@ -95,7 +96,7 @@ func (m *Set) round(f *Residual, learn bool) {
 	}
 }
 
-// firstTemplate returns the core of one frame's residual, or a Gaussian at low SNR.
+// firstTemplate returns the core of a random frame's residual, or a Gaussian at low SNR.
 func (m *Set) firstTemplate(f *Residual, rng *rand.Rand) [][]complex128 {
 	if m.LowSNR > 0 {
 		return m.Gaussian(m.LowSNR)

@@ -12,15 +12,15 @@ import (
 //
 //	frame ≈ background + Σₖ templateₖ moved to placeₖ
 //
-// It stores one spectrum per channel, in which a shift is a factor. Pictures wrap around. A Set belongs to one goroutine.
+// It stores spectra, one per channel, because a shift is a factor in a spectrum. Pictures wrap around. A Set belongs to one goroutine.
 type Set struct {
 	plane      *numeric.Plane
 	channels   int
-	shared     bool             // one template serves all (shared.go)
-	covered    []bool           // filled pixels of the background, which stay fixed (covered.go); nil if none are
-	LowSNR     float64          // width of the first template, px, if no single frame shows the sprites (low_snr.go); otherwise 0
-	Background [][]complex128   // a channel
-	Templates  [][][]complex128 // a sprite and channel, centred on the picture's first pixel
+	shared     bool             // all sprites have one template (shared.go)
+	covered    []bool           // filled-in pixels of the background, which stay fixed (covered.go); nil if there are none
+	LowSNR     float64          // width of the initial template, px, if the sprites are invisible in single frames (low_snr.go); otherwise 0
+	Background [][]complex128   // by channel
+	Templates  [][][]complex128 // by sprite and channel, centred on the picture's first pixel
 	shift      *numeric.Shift
 	sum        []complex128
 	picture    []float64
@@ -28,12 +28,12 @@ type Set struct {
 
 // The search for templates.
 const (
-	searchFrames  = 300       // frames that templates are learnt from,
-	searchPixels  = 300 << 12 // fewer if they have more pixels in all, but at least numeric.LongFilm
-	searchGuesses = 4         // first guesses
-	aloneRounds   = 12        // rounds of each sprite alone,
-	jointRounds   = 20        // and of all together
-	trackRounds   = 4         // of places, once the templates are known
+	searchFrames  = 300       // frames from which templates are learnt,
+	searchPixels  = 300 << 12 // or fewer if these have more pixels than this in total, but at least numeric.LongFilm
+	searchGuesses = 4         // number of initial guesses
+	aloneRounds   = 12        // rounds for each sprite alone,
+	jointRounds   = 20        // and for all sprites together
+	trackRounds   = 4         // rounds of locating with known templates
 )
 
 const (
@@ -41,12 +41,12 @@ const (
 	templateEdge float64 = 0.05 // tuned sprites.templateEdge: the same at the end: smaller values come from other objects
 )
 
-// Residual holds some frames minus their sprites, as spectra, with the place of each sprite.
+// Residual holds some frames minus background and sprites, as spectra, and the position of each sprite.
 type Residual struct {
 	clip      *video.Clip
 	frames    []int
-	left      [][][]complex128 // a frame and channel
-	place     [][][2]float64   // a sprite and frame: x and y, px
+	left      [][][]complex128 // by frame and channel
+	place     [][][2]float64   // by sprite and frame: x and y, px
 	intervals []float64        // from the previous frame, in the clip's median intervals; 0 if a trajectory begins
 }
 
@@ -56,7 +56,7 @@ func New(c *video.Clip) *Set {
 	return &Set{plane: p, channels: c.Channels, shift: p.NewShift(), sum: make([]complex128, p.Size()), picture: make([]float64, c.Height*c.Width)}
 }
 
-// copy is m with a background of its own.
+// copy returns a copy of m with its own background.
 func (m *Set) copy() *Set {
 	other := *m
 	other.Background = make([][]complex128, len(m.Background))
@@ -77,7 +77,7 @@ func (m *Set) Spectra(picture []float32) [][]complex128 {
 	return out
 }
 
-// Residual returns the frames less the background, with no sprite placed yet.
+// Residual returns the frames minus the background, before any sprite is located.
 func (m *Set) Residual(c *video.Clip, frames []int) *Residual {
 	f := &Residual{clip: c, frames: frames, intervals: c.Intervals(frames)}
 	for _, i := range frames {
@@ -90,7 +90,7 @@ func (m *Set) Residual(c *video.Clip, frames []int) *Residual {
 	return f
 }
 
-// Energy returns the squared sum of the residual, over all frames and pixels.
+// Energy returns the sum of squares of the residual over all frames and pixels.
 func (f *Residual) Energy(m *Set) (sum float64) {
 	for _, left := range f.left {
 		sum += m.energy(left)
@@ -98,7 +98,7 @@ func (f *Residual) Energy(m *Set) (sum float64) {
 	return sum
 }
 
-// locate places sprite k in every frame.
+// locate finds the position of sprite k in every frame.
 func (m *Set) locate(f *Residual, k int) {
 	if m.LowSNR > 0 {
 		m.locateLowSNR(f, k)
@@ -109,7 +109,7 @@ func (m *Set) locate(f *Residual, k int) {
 	}
 }
 
-// locateIn returns the place of highest correlation of sprite k with a frame's residual.
+// locateIn returns the position with the highest correlation of sprite k with a frame's residual.
 func (m *Set) locateIn(left [][]complex128, k int) [2]float64 {
 	clear(m.sum)
 	for ch, s := range m.Templates[k] {
@@ -119,7 +119,7 @@ func (m *Set) locateIn(left [][]complex128, k int) [2]float64 {
 	return peak(m.picture, m.plane.H, m.plane.W)
 }
 
-// peak returns the place of the highest value, between pixels by the parabola through it and its neighbours.
+// peak returns the position of the highest value, interpolated by the parabola through it and its neighbours.
 func peak(picture []float64, h, w int) [2]float64 {
 	best := 0
 	for i, v := range picture {
@@ -133,7 +133,7 @@ func peak(picture []float64, h, w int) [2]float64 {
 	return [2]float64{float64(x) + vertex(at(x-1, y), peak, at(x+1, y)), float64(y) + vertex(at(x, y-1), peak, at(x, y+1))}
 }
 
-// vertex returns the offset of a parabola's maximum from the middle of three values one apart, of which the middle one is the highest.
+// vertex returns the offset of a parabola's maximum from the middle one of three values at distance 1. The middle value must be the highest.
 func vertex(before, top, after float64) float64 {
 	bend := before - 2*top + after
 	if !(bend < 0) {
@@ -142,7 +142,7 @@ func vertex(before, top, after float64) float64 {
 	return min(max(0.5*(before-after)/bend, -0.5), 0.5)
 }
 
-// updateTemplate makes the template of sprite k the mean of the residual around it, trimmed.
+// updateTemplate sets the template of sprite k to the mean of the residuals around its positions, trimmed.
 func (m *Set) updateTemplate(f *Residual, k int, edge float64) {
 	s := m.Templates[k]
 	for ch := range s {
@@ -158,7 +158,7 @@ func (m *Set) updateTemplate(f *Residual, k int, edge float64) {
 	m.trim(s, edge)
 }
 
-// trim clears pixels fainter than edge, a share of the brightest, and centres the template on the first pixel.
+// trim clears pixels that are fainter than edge times the brightest, and centres the template on the first pixel.
 func (m *Set) trim(s [][]complex128, edge float64) {
 	area := m.plane.H * m.plane.W
 	light, shape := make([]float64, area), make([]float32, area*len(s))
@@ -192,7 +192,7 @@ func (m *Set) trim(s [][]complex128, edge float64) {
 	}
 }
 
-// centre returns the centre of mass of a picture that wraps around: the directions of the means of eⁱˣ and eⁱʸ.
+// centre returns the centre of mass of a picture that wraps around, from the directions of the means of eⁱˣ and eⁱʸ.
 func (m *Set) centre(light []float64) (x, y float64) {
 	var cx, sx, cy, sy float64
 	for i, v := range light {
@@ -209,7 +209,7 @@ func (m *Set) add(f *Residual, k int, scale complex128) {
 	}
 }
 
-// addTo adds sprite k at a place to a frame's residual, times scale.
+// addTo adds sprite k at a position to a frame's residual, times scale.
 func (m *Set) addTo(left [][]complex128, k int, place [2]float64, scale complex128) {
 	m.shift.Set(place[0], place[1])
 	for ch, s := range m.Templates[k] {
@@ -238,7 +238,7 @@ func (m *Set) updateBackground(f *Residual) {
 	}
 }
 
-// energy returns the squared sum of the pixels.
+// energy returns the sum of squares of the pixels.
 func (m *Set) energy(spectra [][]complex128) (sum float64) {
 	for _, s := range spectra {
 		for j, v := range s {
@@ -266,7 +266,8 @@ func (m *Set) correlate(picture, shape []complex128) {
 	}
 }
 
-// Unwrap moves every coordinate of the places to within half a picture of its mean direction: an object that leaves at one edge does not return at the other.
+// Unwrap shifts every coordinate by whole pictures, to within half a picture of its mean direction. So an object that leaves at one edge does not reappear at
+// the other.
 func (m *Set) Unwrap(places []float64) {
 	d := 2 * len(m.Templates)
 	for i := range d {
@@ -286,7 +287,7 @@ func (m *Set) Unwrap(places []float64) {
 	}
 }
 
-// Draw draws n pictures (n × CHW) with the sprites at the given places (n × 2 a sprite).
+// Draw renders n pictures (n × CHW) with the sprites at the given positions (n × 2 per sprite).
 func (m *Set) Draw(pictures []float32, places []float64, n int) {
 	area, spectrum := m.plane.H*m.plane.W, make([]complex128, m.plane.Size())
 	for i := range n {
@@ -300,7 +301,7 @@ func (m *Set) Draw(pictures []float32, places []float64, n int) {
 			m.plane.Inverse(m.picture, spectrum)
 			to := pictures[(i*m.channels+ch)*area:]
 			for p, v := range m.picture {
-				if m.shared { // light that adds up saturates
+				if m.shared { // overlapping light saturates
 					v = min(v, 1)
 				}
 				to[p] = float32(v)
@@ -309,7 +310,7 @@ func (m *Set) Draw(pictures []float32, places []float64, n int) {
 	}
 }
 
-// Remove returns a copy of the clip without the light of the sprites at their places.
+// Remove returns a copy of the clip without the light of the sprites at the given positions.
 func (m *Set) Remove(c *video.Clip, places []float64) *video.Clip {
 	bare, less := *m, *c
 	bare.Background = make([][]complex128, m.channels)

@@ -11,15 +11,15 @@ import (
 
 // The search for sprites of one template.
 const (
-	sharedRounds = 8 // rounds of places and the template
-	retryRounds  = 2 // rounds of places from another start
+	sharedRounds = 8 // rounds of locating and learning the template
+	retryRounds  = 2 // rounds of locating from another start
 )
 
 const (
 	maxSimilarity float64 = 0.97 // tuned sprites.similarity: correlation of two templates above which a frame does not tell them apart
 )
 
-// SharedTemplates returns, for each sprite, the first sprite with a similar template: itself if no earlier one has one.
+// SharedTemplates returns, for each sprite, the index of the first sprite with a similar template. This is the sprite itself if no earlier template is similar.
 func (m *Set) SharedTemplates() []int {
 	group := make([]int, len(m.Templates))
 	for k := range group {
@@ -34,7 +34,7 @@ func (m *Set) SharedTemplates() []int {
 	return group
 }
 
-// commonTemplate returns the template that most sprites share, or nil if no two share one.
+// commonTemplate returns the template that most sprites share, or nil if no two sprites share a template.
 func (m *Set) commonTemplate() [][]complex128 {
 	members := make([]int, len(m.Templates))
 	for _, of := range m.SharedTemplates() {
@@ -46,7 +46,7 @@ func (m *Set) commonTemplate() [][]complex128 {
 	return nil
 }
 
-// learnShared locates n sprites of one template, from a first guess of it, and returns the residual energy.
+// learnShared locates n sprites with one template, from an initial guess of the template, and returns the residual energy.
 func (m *Set) learnShared(ctx context.Context, c *video.Clip, frames []int, n int, shape [][]complex128) (left float64) {
 	f := m.Residual(c, frames)
 	m.shared = true
@@ -63,8 +63,8 @@ func (m *Set) learnShared(ctx context.Context, c *video.Clip, frames []int, n in
 	return f.Energy(m)
 }
 
-// relocateAll locates all sprites of one template again in every frame, starting from their places in this frame, the previous one and the next one.
-// If they overlap, one frame does not separate their light.
+// relocateAll locates all sprites of one template again in every frame. It starts from their positions in this frame, the previous one and the next one,
+// because one frame does not separate the light of overlapping sprites.
 func (m *Set) relocateAll(f *Residual) {
 	for i := range f.left {
 		f.left[i] = m.residualOf(f, i, f.placesIn(i))
@@ -80,7 +80,7 @@ func (m *Set) relocateAll(f *Residual) {
 	}
 }
 
-// placesIn returns the places of all sprites in frame i.
+// placesIn returns the positions of all sprites in frame i.
 func (f *Residual) placesIn(i int) [][2]float64 {
 	place := make([][2]float64, len(f.place))
 	for k := range place {
@@ -89,7 +89,7 @@ func (f *Residual) placesIn(i int) [][2]float64 {
 	return place
 }
 
-// retryFrom starts the sprites of frame i at their places in another frame, and keeps the result if its residual is smaller.
+// retryFrom locates the sprites in frame i again, starting from their positions in another frame. It keeps the result if the residual is smaller.
 func (m *Set) retryFrom(f *Residual, i, from int) {
 	place := f.placesIn(from)
 	left := m.residualOf(f, i, place)
@@ -109,7 +109,7 @@ func (m *Set) retryFrom(f *Residual, i, from int) {
 	}
 }
 
-// residualOf returns frame i minus the sprites at these places. The residual of a saturated pixel is 0 if the sprites would make it brighter.
+// residualOf returns frame i minus the background and the sprites at these positions. The residual of a saturated pixel is 0 if the model is brighter.
 func (m *Set) residualOf(f *Residual, i int, place [][2]float64) [][]complex128 {
 	area, frame := m.plane.H*m.plane.W, f.clip.Frame(f.frames[i])
 	left, residual := make([][]complex128, m.channels), make([]float32, area)
@@ -132,7 +132,7 @@ func (m *Set) residualOf(f *Residual, i int, place [][2]float64) [][]complex128 
 	return left
 }
 
-// updateShared adds to the common template the mean residual around all sprites.
+// updateShared adds the mean residual around all sprites to the common template.
 func (m *Set) updateShared(f *Residual) {
 	scale := complex(1/float64(len(m.Templates)*len(f.left)), 0)
 	shape := make([][]complex128, m.channels)
@@ -166,7 +166,7 @@ func (m *Set) similarity(a, b int) float64 {
 	return slices.Max(m.picture) / math.Sqrt(m.energy(one)*m.energy(other))
 }
 
-// ShareTemplates replaces similar templates of sprites by their mean.
+// ShareTemplates replaces the templates of each group of sprites by their mean.
 func (m *Set) ShareTemplates(group []int) {
 	for first := range m.Templates {
 		var members []int

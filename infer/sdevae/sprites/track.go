@@ -6,7 +6,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Track locates the sprites in the given frames. It returns their places, frames × 2 per sprite, and the mean residual energy of a frame.
+// Track locates the sprites in the given frames. It returns their positions, frames × 2 per sprite, and the mean residual energy per frame.
 func (m *Set) Track(c *video.Clip, frames []int) (places []float64, left float64) {
 	n, together := len(m.Templates), 1
 	if m.LowSNR > 0 {
@@ -35,9 +35,8 @@ func (m *Set) Track(c *video.Clip, frames []int) (places []float64, left float64
 	return places, left
 }
 
-// Duplicated returns how much of a single sprite's light its residual contains once more at the best place, in the median over the given frames. Near 1 there
-// are two
-// such objects, and the choice between them was arbitrary. places covers all frames.
+// Duplicated returns the share of a single sprite's light that its residual contains again at the best position, as the median over the given frames. If it is
+// near 1, there are two such objects, and the choice between them was arbitrary. places covers all frames.
 func (m *Set) Duplicated(c *video.Clip, frames []int, places []float64) float64 {
 	var share []float64
 	for _, i := range frames {

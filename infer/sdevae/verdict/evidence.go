@@ -10,24 +10,25 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Shares of the persistent energy that drawings lack. A quarter of the energy is half of the amplitude: a drawing that lacks half of a signal does not follow
-// it, and a standard error of that size proves nothing. At nine tenths or more nothing is drawn; a share below a half is then excluded.
+// leftDoubted is the largest acceptable share of the persistent energy that the reconstructions lack. A quarter of the energy is half of the amplitude: a
+// reconstruction that lacks half of a signal does not follow it, and with a standard error of this size a test has no power. If a share of at least nine tenths
+// is missing and a share below a half is excluded, the model reconstructs nothing.
 const leftDoubted float64 = 0.25 // tuned verdict.left: share of the persistent energy that reconstructions may miss: half of the amplitude
 
-// evidence returns the share of the persistent signal of held-out pictures that the drawings lack, by the covariance of consecutive frames,
-// to which white noise of any distribution adds nothing:
+// evidence judges the share of the persistent signal in held-out pictures that the reconstructions lack. It uses the covariance of consecutive frames, to which
+// white noise of any distribution adds nothing:
 //
 //	left = Σ (x₀ - y₀)(x₁ - y₁) / Σ (x₀ - m)(x₁ - m)
 //
-// over held-out pairs and pixels, x a frame, y its drawing, m the mean picture of all n other frames. Both sums are corrected for the noise
-// of a mean of n frames, Σ (x₁ - x₀)²/2n. nothing reports that the drawings are no better than m.
+// over held-out pairs and pixels, where x is a frame, y its reconstruction and m the mean picture of all n other frames. Both sums are corrected for the noise
+// of a mean of n frames, Σ (x₁ - x₀)²/2n. nothing reports that the reconstructions are no better than m.
 func (c *Case) evidence() (f Finding, nothing bool) {
 	lasts, left, chance := c.lasting()
 	if !(floats.Sum(lasts) > distuv.UnitNormal.Quantile(1-Doubted)*chance) {
 		return Finding{Doubt, "the test frames have too little persistent signal to distinguish it from noise", c.try("give a longer film, or crop closer to the moving object", "give a longer film")}, false
 	}
 	s := shareOf(left, lasts, blocksOf(firsts(c.Held), false))
-	amount := percent(min(1, 1-s.Value), s.Error) // chance may make it more than all
+	amount := percent(min(1, 1-s.Value), s.Error) // chance may make it exceed 1
 	switch {
 	case s.Value >= agreement && s.Low > numeric.Majority:
 		return Finding{Bad, "the reconstructions explain " + amount + " of the persistent signal in test frames: the model tracks nothing",
@@ -40,8 +41,8 @@ func (c *Case) evidence() (f Finding, nothing bool) {
 	return Finding{Level: Good, Reason: "the reconstructions explain " + amount + " of the persistent signal in test frames"}, false
 }
 
-// lasting returns, for each held-out pair, the product of its two frames' departures from the mean picture, and from their drawings, summed over
-// pixels. chance is the standard deviation of the sum of lasts under white noise alone: √(pairs Σ v²), v a pixel's variance.
+// lasting returns two products for each held-out pair, summed over pixels: lasts of the two frames' deviations from the mean picture, left of their deviations
+// from the reconstructions. chance is the standard deviation of the sum of lasts for pure white noise: √(pairs Σ v²), where v is a pixel's variance.
 func (c *Case) lasting() (lasts, left []float64, chance float64) {
 	clip := c.Clip
 	frames := video.FramesOf(c.Held)

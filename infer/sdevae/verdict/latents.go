@@ -12,13 +12,13 @@ import (
 
 // Latent holds the findings on one latent.
 type Latent struct {
-	Still bool    // it varies by far less than the encoder's uncertainty: it holds nothing
-	R     float64 // R/(σ²Δt), the noise of one frame relative to a frame's step, from the covariance-based estimate; below 0 if steps persist, infinite without motion
-	Noise Share   // R over the latent's variance; a motion that is forgotten from one frame to the next counts as noise
-	Moves Share   // σ²Δt over the mean square of a step
+	Still bool    // it varies far less than the encoder's uncertainty, so it has no content
+	R     float64 // noise of one frame relative to the step between frames, R/(σ²Δt), from the covariance-based estimate; negative if steps persist, infinite without motion
+	Noise Share   // R over the latent's variance; motion without memory from one frame to the next counts as noise
+	Moves Share   // σ²Δt over the mean squared step
 }
 
-// latents judges each latent. A latent that varies far less than the encoder's uncertainty holds nothing. One that is mostly noise, or does not move, is
+// latents judges each latent. A latent that varies far less than the encoder's uncertainty has no content. A latent that is mostly noise, or does not move, is
 // doubtful.
 func (c *Case) latents() (Finding, []Latent) {
 	var all []Latent
@@ -56,7 +56,7 @@ func (c *Case) latents() (Finding, []Latent) {
 // noisy reports whether a latent is mostly noise, or its motion cannot be separated from noise.
 func (l *Latent) noisy() bool { return l.Noise.Value > numeric.Majority || !(l.Moves.Low > 0) }
 
-// latent measures one by its steps D and the next ones D₊ (Vestergaard, Blainey and Flyvbjerg 2014):
+// latent measures latent i from its steps D and their next steps D₊ (Vestergaard, Blainey and Flyvbjerg 2014):
 //
 //	R = -mean DD₊,  σ²Δt = mean D² + 2 mean DD₊
 func (c *Case) latent(i int) Latent {
@@ -77,7 +77,8 @@ func (c *Case) latent(i int) Latent {
 		}
 	}
 	block := blocksOf(at, true)
-	// At low SNR one frame may resolve less than half of a place. A padding latent had 1e-16 of the encoder's own variance, the latents of a ring's place 158 and 306.
+	// At low SNR one frame may resolve a position poorly. The ratio of a latent's variance to the encoder's variance was 1e-16 for a padding latent, and 158
+	// and 306 for the latents of a ring's position.
 	l := Latent{Still: !(variance > numeric.LeastLayer*unsure), Noise: shareOf(lagged, spread, block), Moves: shareOf(motion, steps, block)}
 	if l.R = math.Inf(1); l.Moves.Value > 0 {
 		l.R = (1/l.Moves.Value - 1) / 2

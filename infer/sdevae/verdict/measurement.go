@@ -22,7 +22,8 @@ const ridge = 1e-6 // ridge of standardised columns, against equal latents
 // noMeasurement is the message for a film without a measurable object.
 var noMeasurement = Finding{Level: Good, Reason: "no independent measurement exists: the film shows no single object whose place can be measured"}
 
-// agreement is R² of a regression of the measured place on the latents, affine or quadratic, fitted on the training frames and judged on the held-out ones.
+// agreement judges R² of a regression of the measured position on the latents, affine or quadratic, fitted on the training frames and evaluated on the held-out
+// frames.
 func (c *Case) agreement() Finding {
 	if c.Measured == nil {
 		return noMeasurement
@@ -57,7 +58,8 @@ func (c *Case) agreement() Finding {
 	return Finding{Level: Good, Reason: "the latents explain the object's position, compared with its centroid: " + at}
 }
 
-// measuredNoise returns the share of a measurement's variance that is noise, R = -mean DD₊ of its steps. A search that jumps between objects is noise, too.
+// measuredNoise returns the share of noise in a measurement's variance, from R = -mean DD₊ of its steps. If the measurement jumps between objects, this also
+// counts as noise.
 func (c *Case) measuredNoise(place []float64) float64 {
 	lagged, n := 0.0, 0.0
 	pairs := c.all()
@@ -70,7 +72,8 @@ func (c *Case) measuredNoise(place []float64) float64 {
 	return max(0, -lagged/n) / stat.Variance(place, nil)
 }
 
-// explained is R² on held-out frames, about the mean of the others, of a polynomial of the latents. The result is empty if too few frames fit it.
+// explained returns R² of a polynomial of the latents on held-out frames, relative to the mean of the other frames. The result is unknown (infinite limits) if
+// there are too few frames for the fit.
 func (c *Case) explained(place []float64, degree int) Share {
 	held := video.FramesOf(c.Held)
 	rest, basis := without(c.Clip.Len(), held), numeric.NewBasis(c.Dim, degree)
@@ -88,7 +91,7 @@ func (c *Case) explained(place []float64, degree int) Share {
 	return Share{Value: 1 - left.Value, Low: 1 - left.High, High: 1 - left.Low, Error: left.Error}
 }
 
-// fit returns the regression of values on a design, about their mean, with a little ridge.
+// fit returns the regression of values minus their mean on a design, with a small ridge.
 func fit(design *mat.Dense, values []float64) (weights *mat.VecDense, mean float64) {
 	rows, terms := design.Dims()
 	mean = stat.Mean(values, nil)
@@ -105,7 +108,7 @@ func fit(design *mat.Dense, values []float64) (weights *mat.VecDense, mean float
 	weights = mat.NewVecDense(terms, nil)
 	if root.Factorize(&gram) {
 		weights.MulVec(design.T(), target)
-		_ = root.SolveVecTo(weights, weights) // a warning of bad conditioning: held-out frames judge the result
+		_ = root.SolveVecTo(weights, weights) // the error only warns of bad conditioning; the held-out frames judge the result
 	}
 	return weights, mean
 }
@@ -131,7 +134,7 @@ func pick(values []float64, at []int) []float64 {
 	return out
 }
 
-// without lists the frames up to n that are not among held, which are in order.
+// without lists the frames from 0 to n-1 that are not in held. held must be sorted.
 func without(n int, held []int) (rest []int) {
 	for f := range n {
 		if len(held) > 0 && held[0] == f {

@@ -10,11 +10,11 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// Doubted is the one-sided share of false alarms at a limit.
+// Doubted is the rate of false alarms at a one-sided limit.
 const Doubted = 0.05
 
-// mostBlocks is the largest number of pieces of a series: Student's factor is then within 7 % of the normal one, and a piece is as long as possible relative to
-// the correlation time.
+// mostBlocks is the largest number of blocks of a series. With 16 blocks, Student's factor is within 7 % of the normal factor, and the blocks are still long
+// compared with the correlation time.
 const mostBlocks = 16
 
 // Share is a ratio of two means.
@@ -48,7 +48,7 @@ func shareOf(num, den []float64, block []int) Share {
 	return s
 }
 
-// percent formats a share with its standard error, to the digits that the error justifies.
+// percent formats a share with its standard error, with the digits that the error justifies.
 func percent(value, deviation float64) string {
 	digits := 1
 	if deviation >= 0.1 {
@@ -57,8 +57,8 @@ func percent(value, deviation float64) string {
 	return fmt.Sprintf("%.*f ± %.*f %%", digits, 100*value, digits, 100*deviation)
 }
 
-// blocksOf returns the block of each of the rising numbers, at most mostBlocks: a run of consecutive numbers, several runs together or, if runs may be cut,
-// parts of them.
+// blocksOf assigns each of the increasing numbers to one of at most mostBlocks blocks. A block is a run of consecutive numbers or, if there are too many runs,
+// several runs. If parts is true, runs may be cut into blocks.
 func blocksOf(numbers []int, parts bool) []int {
 	block := make([]int, len(numbers))
 	runs := 0

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	regions   = 3    // along each latent: the ends and the middle, between which a bend shows
-	bentAlarm = 0.01 // probability below which chance is excluded: over all latents, one wrong alarm in a hundred trainings
+	regions   = 3    // regions along each latent: both ends and the middle, which differ if the latent is bent
+	bentAlarm = 0.01 // probability below which chance is excluded: one false alarm in a hundred trainings, over all latents
 )
 
 const bentFactor float64 = 2 // tuned verdict.bent: ratio of the diffusion in two regions that matters: a length is then wrong by √2
 
-// straight tests whether the latents diffuse alike everywhere, as straight latents of an object in an even medium do. It compares the covariances of their
-// steps in three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step belongs to its middle: a reversible motion has no
-// drift there. judged is false without latents, or with too few steps.
+// straight tests whether the diffusion of the latents is the same everywhere, as for straight latents of an object in a uniform medium. It compares the
+// covariances of their steps in three regions along each latent, by the likelihood ratio with Box's correction (Box 1949). A step is assigned to the region of
+// its midpoint, because a reversible motion has no mean step there. judged is false without latents, or with too few steps.
 func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 	var axes []int
 	correlated := 0.0
 	for i := c.Places; i < c.Dim-c.Padding; i++ {
 		if !all[i].Still && !all[i].noisy() {
 			axes = append(axes, i)
-			correlated = max(correlated, square(all[i].R/(1+2*all[i].R))) // of consecutive steps, squared
+			correlated = max(correlated, square(all[i].R/(1+2*all[i].R))) // squared correlation of consecutive steps
 		}
 	}
 	steps, middles := c.steps(axes)
@@ -49,12 +49,12 @@ func (c *Case) straight(all []Latent) (f Finding, judged bool) {
 	return Finding{Level: Good, Reason: fmt.Sprintf("the latents are straight: their diffusion differs by a factor of at most %.2g (p = %.2g)", factor, p)}, true
 }
 
-// chiSquared returns the probability that chance alone gives this value or more.
+// chiSquared returns the probability that chance alone gives at least this value.
 func chiSquared(df, ratio float64) float64 {
 	return distuv.ChiSquared{K: df}.Survival(max(0, ratio))
 }
 
-// steps returns the steps along the axes, over √Δt, and their middles.
+// steps returns the steps along the axes, divided by √Δt, and their midpoints.
 func (c *Case) steps(axes []int) (steps, middles [][]float64) {
 	for _, p := range c.all() {
 		var step, middle []float64
@@ -67,7 +67,7 @@ func (c *Case) steps(axes []int) (steps, middles [][]float64) {
 	return steps, middles
 }
 
-// sorted returns the steps in the order of their middles along axis k.
+// sorted returns the steps, sorted by their midpoints along axis k.
 func sorted(steps, middles [][]float64, k int) [][]float64 {
 	order := make([]int, len(steps))
 	for i := range order {
@@ -81,12 +81,12 @@ func sorted(steps, middles [][]float64, k int) [][]float64 {
 	return out
 }
 
-// unequal sorts steps of d coordinates into regions and returns three figures. The first is the likelihood ratio against one covariance C of all,
+// unequal divides sorted steps of d coordinates into regions and returns three values. The first is the likelihood ratio against one common covariance C,
 //
 //	n ln |C| - Σ n_g ln |C_g|,
 //
-// divided by Box's factor and by 1 + κ(d+2)/2, the effect of the steps' kurtosis on the variance of a scale. The others are its degrees of freedom, and the
-// factor between the largest and the smallest mean of D'C⁻¹D. It is 0 if a covariance has no inverse.
+// corrected by Box's factor and divided by 1 + κ(d+2)/2, the effect of the steps' kurtosis on the variance of a scale. The ratio is 0 if a covariance has no
+// inverse. The others are its degrees of freedom, and the factor between the largest and the smallest mean of D'C⁻¹D over the regions.
 func unequal(steps [][]float64, d int) (ratio, df, factor float64) {
 	n := float64(len(steps))
 	all, ok := rootOf(steps, d)
@@ -118,7 +118,7 @@ func unequal(steps [][]float64, d int) (ratio, df, factor float64) {
 	return ratio * box / (1 + excess*(k+2)/2), k * (k + 1) / 2 * (regions - 1), most / least
 }
 
-// rootOf factorises the mean of DD'.
+// rootOf factorises the mean of DD' over the steps D.
 func rootOf(steps [][]float64, d int) (*mat.Cholesky, bool) {
 	c := mat.NewSymDense(d, nil)
 	for _, step := range steps {

@@ -25,14 +25,14 @@ func (l Level) worse(other Level) bool {
 // Finding is the result of one check.
 type Finding struct {
 	Level  Level
-	Reason string // in plain words, with numbers
+	Reason string // in words, with numbers
 	Try    string // possible remedy; empty if the finding is good
 }
 
 // Verdict combines all findings.
 type Verdict struct {
 	Level    Level     // the worst level of the findings
-	Nothing  bool      // the model tracks nothing: no latent, or no drawing, follows the persistent signal
+	Nothing  bool      // the model tracks nothing: no latent, or no reconstruction, follows the persistent signal
 	Findings []Finding // the worst first
 	Latents  []Latent
 }
@@ -41,16 +41,16 @@ type Verdict struct {
 type Case struct {
 	Clip     *video.Clip
 	Held     []video.Pair // held-out pairs
-	Drawn    []float32    // the decoder's pictures of the held-out pairs' frames, in the order of video.FramesOf
-	Z, SD    []float32    // frames × d: the latents and the encoder's standard deviations of them
+	Drawn    []float32    // reconstructions of the held-out pairs' frames, in the order of video.FramesOf
+	Z, SD    []float32    // frames × d: latents, and the encoder's standard deviations
 	Dim      int          // d
-	Places   int          // number of latents, from the first, that are places in the picture and therefore straight
-	Padding  int          // number of latents, from the last, that are known to hold nothing
-	Look     bool         // the latents describe what objects look like: they are no places and may be bent
-	Measured []float64    // frames × 2, px: the place of the film's one object, measured without the model; nil without a measurement
+	Places   int          // number of first latents that are positions in the picture and therefore straight
+	Padding  int          // number of last latents that are known to have no content
+	Look     bool         // the latents describe the look of objects, so they are not positions and may be bent
+	Measured []float64    // frames × 2, px: positions of the film's single object, measured without the model; nil without a measurement
 }
 
-// Judge makes all possible checks.
+// Judge makes all checks for which the case has data.
 func (c *Case) Judge() *Verdict {
 	v := &Verdict{Level: Good}
 	left, nothing := c.evidence()
@@ -77,7 +77,7 @@ func (c *Case) Judge() *Verdict {
 	return v
 }
 
-// Reasons returns the reasons of the findings at the level, each with advice.
+// Reasons returns the reasons of the findings at the verdict's level, each with advice.
 func (v *Verdict) Reasons() (lines []string) {
 	for _, f := range v.Findings {
 		if f.Level == v.Level {
@@ -95,7 +95,7 @@ func (f Finding) Line() string {
 	return f.Reason + ": " + f.Try
 }
 
-// try returns advice for a model of a scene, or for a model of objects' looks, which has no choice of crop or light.
+// try returns one of two texts of advice: for a model of a scene, or for a model of the look of objects, where crop and light cannot be chosen.
 func (c *Case) try(scene, look string) string {
 	if c.Look {
 		return look
@@ -103,7 +103,7 @@ func (c *Case) try(scene, look string) string {
 	return scene
 }
 
-// axis is one latent over the clip.
+// axis returns latent i over the clip.
 func (c *Case) axis(of []float32, i int) []float64 {
 	out := make([]float64, len(of)/c.Dim)
 	for k := range out {

@@ -11,7 +11,7 @@ import (
 
 const side = 12
 
-// spot draws a soft spot at (x, y) px from the middle of a picture, times light.
+// spot adds a soft spot at (x, y) px from the centre of a picture, times light.
 func spot(dst []float32, x, y, light float64) {
 	for p := range dst {
 		dx, dy := float64(p%side)-(side-1)/2.-x, float64(p/side)-(side-1)/2.-y
@@ -19,8 +19,8 @@ func spot(dst []float32, x, y, light float64) {
 	}
 }
 
-// bead is a spot that walks about in a trap under a little noise, and a model that has it right: its latents are the place, turned by 30 degrees, in units
-// of a step.
+// bead returns the case of a spot that moves in a trap with little noise, and a correct model: its latents are the position, rotated by 30 degrees, in units of
+// a step.
 func bead(frames int) *Case {
 	rng := rand.New(rand.NewPCG(4, 0))
 	clip := &video.Clip{Channels: 1, Height: side, Width: side, Pixels: make([]float32, frames*side*side), Times: make([]float64, frames), Trajectory: make([]uint64, frames)}
@@ -45,7 +45,7 @@ func bead(frames int) *Case {
 	return c
 }
 
-// lamp is a latent that walks about by itself.
+// lamp returns a latent that moves independently of the spot.
 func lamp(n int) []float32 {
 	rng, out, v := rand.New(rand.NewPCG(9, 0)), make([]float32, n), 0.0
 	for k := range out {
@@ -55,7 +55,7 @@ func lamp(n int) []float32 {
 	return out
 }
 
-// dull draws a share of what is drawn beyond the mean of the drawings.
+// dull reduces the deviations of the reconstructions from their mean to a share.
 func dull(c *Case, share float32) {
 	size := side * side
 	mean := make([]float32, size)
@@ -67,14 +67,14 @@ func dull(c *Case, share float32) {
 	}
 }
 
-// set has latent i be value(frame).
+// set sets latent i to value(frame).
 func (c *Case) set(i int, value func(k int) float32) {
 	for k := range c.Clip.Len() {
 		c.Z[k*c.Dim+i] = value(k)
 	}
 }
 
-// TestJudge: a model that is right is good, and each way of being wrong is told by its own finding alone.
+// TestJudge: a correct model is good, and each kind of error is reported by exactly one finding.
 func TestJudge(t *testing.T) {
 	for _, k := range []struct {
 		name    string
@@ -171,7 +171,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestFewFrames: of a clip that holds out one block or none, nothing is excluded, and nothing breaks.
+// TestFewFrames: for a clip with at most one held-out block, no test excludes anything, and nothing fails.
 func TestFewFrames(t *testing.T) {
 	for _, frames := range []int{11, 13, 20, 45} {
 		if v := bead(frames).Judge(); v.Level == Bad {
@@ -180,8 +180,8 @@ func TestFewFrames(t *testing.T) {
 	}
 }
 
-// TestShareOf: the upper limit of a ratio is too low in a twentieth of all series, of 4 blocks and of 16 whose numbers persist inside them. 2000 series
-// know a twentieth to ±0.005; the tenth is the room for ratios being skewed.
+// TestShareOf: the upper limit of a ratio is too low in a twentieth of all series, for 4 and for 16 blocks with correlated numbers. 2000 series determine a
+// twentieth to ±0.005; the limit of a tenth allows for the skewness of ratios.
 func TestShareOf(t *testing.T) {
 	const series = 2000
 	for _, blocks := range []int{4, 16} {
@@ -207,16 +207,17 @@ func TestShareOf(t *testing.T) {
 	}
 }
 
-// TestUnequal: of steps that are alike everywhere chance is excluded about as often as stated (0.01), and they are hardly ever called bent, normal or with
-// Student's heavy tails, whose kurtosis few steps do not tell; steps that are twice as long in one region are. 500 draws know 0.01 to ±0.004.
+// TestUnequal: for uniform steps, normal or with Student's heavy tails, chance is excluded about as often as stated (0.01), and they are hardly ever called
+// bent. (A few steps do not determine the kurtosis of heavy tails.) Steps that are twice as long in one region are called bent. 500 draws determine 0.01 to
+// ±0.004.
 func TestUnequal(t *testing.T) {
 	for _, k := range []struct {
 		name    string
 		n       int
 		tails   bool
-		stretch float64 // of the last region's steps
+		stretch float64 // factor on the last region's steps
 
-		unlikely, least, most float64 // share of draws that are excluded from being chance, at most; that are called bent
+		unlikely, least, most float64 // largest share of draws in which chance is excluded; bounds on the share of draws called bent
 	}{
 		{"few, normal", 79, false, 1, 0.03, 0, 0.02},
 		{"many, normal", 500, false, 1, 0.03, 0, 0.01},

@@ -13,15 +13,15 @@ import (
 // Clip is a video ready for training: preprocessed frames in memory with their times.
 type Clip struct {
 	Channels, Height, Width int
-	Pixels                  []float32 // frame after frame, each CHW (RGB where coloured), in [0,1]
-	Times                   []float64 // acquisition, seconds, one a frame
-	Trajectory              []uint64  // no pair is formed across two of these
+	Pixels                  []float32 // frame by frame, each CHW (RGB if coloured), in [0,1]
+	Times                   []float64 // acquisition time of each frame, seconds
+	Trajectory              []uint64  // trajectory of each frame; pairs lie within one trajectory
 }
 
 // Len returns the number of frames.
 func (c *Clip) Len() int { return len(c.Times) }
 
-// Frames lists them all.
+// Frames lists the numbers of all frames.
 func (c *Clip) Frames() []int {
 	all := make([]int, c.Len())
 	for i := range all {
@@ -30,13 +30,13 @@ func (c *Clip) Frames() []int {
 	return all
 }
 
-// Size returns the number of floats a frame.
+// Size returns the number of floats per frame.
 func (c *Clip) Size() int { return c.Channels * c.Height * c.Width }
 
-// Frame lends the pixels of frame i.
+// Frame returns the pixels of frame i, without a copy.
 func (c *Clip) Frame(i int) []float32 { return c.Pixels[i*c.Size() : (i+1)*c.Size()] }
 
-// Pick copies frames, one after another.
+// Pick returns a copy of the given frames, one after another.
 func (c *Clip) Pick(frames []int) []float32 {
 	x := make([]float32, len(frames)*c.Size())
 	for i, f := range frames {
@@ -60,7 +60,7 @@ func (c *Clip) DT() float64 {
 
 const maxGap float64 = 3 // tuned video.maxGap: longest step that counts as one, in median intervals
 
-// MaxGap returns the longest step that still counts as one.
+// MaxGap returns the longest interval that still counts as one step, seconds.
 func (c *Clip) MaxGap() float64 { return maxGap * c.DT() }
 
 // Digest returns the SHA-256 of shape, times, cuts and pixels, in hexadecimal.
@@ -72,13 +72,14 @@ func (c *Clip) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// minFrames is the minimum for a training: with fewer frames none can be held out.
+// minFrames is the minimum number of frames for a training. With fewer frames, none could be held out.
 const minFrames = 20
 
-// rounding bounds how far averages over areas of values in [0,1] may leave this range: their float32 weights add up to 1 except for the last bits.
+// rounding is the largest allowed distance of a pixel from [0,1]. Averages over areas can leave this range slightly, because their float32 weights add up to 1
+// only approximately.
 const rounding = 1e-6
 
-// Check returns an error if a clip is unfit for training: too short, without pairs, static, or not pictures in [0,1].
+// Check returns an error if a clip cannot be used for training, because it is too short, static, without pairs, or has pixels outside [0,1].
 func (c *Clip) Check() error {
 	switch {
 	case c.Len() < minFrames:
@@ -100,7 +101,7 @@ func (c *Clip) Check() error {
 	return nil
 }
 
-// Intervals returns, for each frame, its distance from the previous frame in median intervals; 0 if a trajectory begins.
+// Intervals returns each frame's distance from the previous given frame in median intervals, or 0 if a trajectory begins.
 func (c *Clip) Intervals(frames []int) []float64 {
 	since := make([]float64, len(frames))
 	if len(frames) < 2 {
@@ -115,7 +116,7 @@ func (c *Clip) Intervals(frames []int) []float64 {
 	return since
 }
 
-// Ages returns each frame's time since its trajectory began, in seconds; 0 if the camera's clock was set back beyond that.
+// Ages returns each frame's time since its trajectory began, in seconds, or 0 if the camera's clock was set back to before the beginning.
 func (c *Clip) Ages() []float64 {
 	out, begin := make([]float64, c.Len()), 0.0
 	for i, t := range c.Times {
@@ -127,5 +128,5 @@ func (c *Clip) Ages() []float64 {
 	return out
 }
 
-// Span is T, the duration of the clip's longest trajectory, seconds.
+// Span returns T, the duration of the clip's longest trajectory in seconds.
 func (c *Clip) Span() float64 { return slices.Max(c.Ages()) }

@@ -7,7 +7,7 @@ import (
 	"driftscope/infer/sdevae/sdevaetest"
 )
 
-// A last bit beyond 1, as averaging leaves behind, is no reason to refuse a recording.
+// TestClipMayBeRounded: a value that averaging has rounded to just above 1 is accepted.
 func TestClipMayBeRounded(t *testing.T) {
 	c := sdevaetest.Walk(60, 3)
 	c.Frame(3)[7], c.Frame(4)[7] = math.Nextafter32(1, 2), -1e-7

@@ -11,7 +11,8 @@ import (
 
 const overPrincipal = 2 // tuned video.principal: principal pictures for a background that changes as a whole: more would contain the object
 
-// WithoutPrincipal returns the clip minus the part of bare along the principal pictures of some of its frames, or nil if nothing in them changes.
+// WithoutPrincipal returns the clip minus its mean and minus the part of `bare` along the principal pictures of some frames of bare. It returns nil if nothing
+// changes in these frames.
 func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {
 	mean, principal := bare.principal(some)
 	if principal == nil {
@@ -32,7 +33,7 @@ func (c *Clip) WithoutPrincipal(bare *Clip, some []int) *Clip {
 	return &rest
 }
 
-// principal returns the mean and the first principal pictures of some frames, orthogonal, or none if nothing changes.
+// principal returns the mean and the first principal pictures of some frames. The pictures are orthogonal; there are none if nothing changes.
 func (c *Clip) principal(some []int) (mean blas32.Vector, pictures []blas32.Vector) {
 	n, size, pixels := len(some), c.Size(), c.Pick(some)
 	mean = numeric.Vector(numeric.MeanRow(pixels, n, size))

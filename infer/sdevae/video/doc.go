@@ -1,5 +1,5 @@
-// Package video holds the training data: a Clip of frames in [0, 1] (n × CHW) with their times and trajectories, and its properties before any model: the
-// variance of its pixels' noise, its pairs of consecutive frames, the mean, median and principal pictures.
+// Package video holds the training data: a Clip of frames in [0, 1] (n × CHW) with their times and trajectories. It also computes properties of a clip that
+// need no model: the noise of its pixels, its pairs of consecutive frames, and its mean, median and principal pictures.
 //
 // A clip is read-only: a function that changes pixels returns another clip, which shares times and trajectories.
 //

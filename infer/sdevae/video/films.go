@@ -8,7 +8,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// Films returns the frames of each trajectory, or none if there is only one trajectory, or one is short.
+// Films returns the frames of each trajectory, or nil if there is only one trajectory or a trajectory is short.
 func (c *Clip) Films() (films [][]int) {
 	films = c.byTrajectory(c.Frames())
 	if len(films) < 2 || slices.ContainsFunc(films, func(f []int) bool { return len(f) < numeric.LongFilm }) {
@@ -28,8 +28,8 @@ func (c *Clip) byTrajectory(frames []int) (films [][]int) {
 	return films
 }
 
-// Medians returns the films' median pictures, and the variance among them over that expected from the two halves of each (Fisher's analysis of
-// variance): near 1 if films differ only by their motion.
+// Medians returns the films' median pictures, and the ratio of the variance between them to the variance expected from the two halves of each film (Fisher's
+// analysis of variance). The ratio is near 1 if the films differ only by their motion.
 func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
 	var within float64
 	for _, frames := range films {
@@ -47,7 +47,7 @@ func (c *Clip) Medians(films [][]int) (own [][]float32, apart float64) {
 	return own, apart / within
 }
 
-// Median returns the median of each pixel over frames.
+// Median returns the median of each pixel over the given frames.
 func (c *Clip) Median(frames []int) []float32 {
 	picture, values := make([]float32, c.Size()), make([]float32, len(frames))
 	for i := range picture {
@@ -60,7 +60,8 @@ func (c *Clip) Median(frames []int) []float32 {
 	return picture
 }
 
-// RemoveTrajectoryMeans subtracts from each row of x, one per given frame, the mean over its trajectory, if that is long and there are several.
+// RemoveTrajectoryMeans subtracts from each row of x, one per given frame, the mean over the frame's trajectory. It skips short trajectories, and does nothing
+// if there is only one trajectory.
 func (c *Clip) RemoveTrajectoryMeans(x *mat.Dense, frames []int) {
 	_, width := x.Dims()
 	from := 0

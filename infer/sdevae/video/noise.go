@@ -6,7 +6,8 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// Differences returns the differences of the pairs' frames over √2: one frame's noise, because little moves in between.
+// Differences returns the difference between the two frames of each pair, divided by √2. This is approximately the noise of one frame, because little moves
+// between the frames.
 func (c *Clip) Differences(pairs []Pair) []float32 {
 	noise := make([]float32, 0, len(pairs)*c.Size())
 	for _, p := range pairs {
@@ -18,7 +19,7 @@ func (c *Clip) Differences(pairs []Pair) []float32 {
 	return noise
 }
 
-// Roll moves a picture by x and y, around its edges.
+// Roll shifts a picture by x and y, and wraps around its edges.
 func (c *Clip) Roll(dst, picture []float32, x, y int) {
 	area := c.Height * c.Width
 	for i := range dst {
@@ -27,12 +28,12 @@ func (c *Clip) Roll(dst, picture []float32, x, y int) {
 	}
 }
 
-// noisePairs is the number of pairs of frames for the estimate of the noise.
+// noisePairs is the number of pairs used to estimate the noise.
 const noisePairs = 50
 
-// Noise returns the part of Energy that is pixel noise, independent from frame to frame, by the median difference between consecutive frames, in which motion
-// is a small part. If noise is most of Energy, it returns everything that does not persist, if that is more. The median assumes a normal distribution, and
-// misses motion in three parts in a thousand.
+// Noise returns the part of Energy that is pixel noise, independent from frame to frame. It uses the median difference between consecutive frames, to which
+// motion contributes little. The median assumes a normal distribution. If noise dominates, Noise instead returns all energy that does not persist, because the
+// median is then too inexact.
 func (c *Clip) Noise() float64 {
 	energy, noise := c.Energy(), c.flicker()
 	if noise > energy/2 {
@@ -41,10 +42,10 @@ func (c *Clip) Noise() float64 {
 	return min(noise, energy)
 }
 
-// Moving returns the share of Energy that is not noise.
+// Moving returns the share of Energy that is motion, not noise.
 func (c *Clip) Moving() float64 { return 1 - c.Noise()/c.Energy() }
 
-// flicker returns the energy of normal noise that has the same median difference between consecutive frames.
+// flicker returns the energy of the normal noise whose median frame-to-frame difference equals the clip's.
 func (c *Clip) flicker() float64 {
 	var differences []float64
 	for _, p := range numeric.Spread(c.Pairs(c.MaxGap()), noisePairs) {
@@ -60,7 +61,8 @@ func (c *Clip) flicker() float64 {
 	return sd * sd * float64(c.Size())
 }
 
-// LastingNats returns the gain of a picture of the persistent signal over the mean picture, nats per frame: |x - mean|² / 2σ², σ² the pixels' noise.
+// LastingNats returns the gain in log-likelihood from the persistent signal over the mean picture, nats per frame: |x - mean|² / 2σ², where σ² is the pixels'
+// noise.
 func (c *Clip) LastingNats() float64 {
 	noise := c.flicker() / float64(c.Size())
 	if noise == 0 {
@@ -69,8 +71,8 @@ func (c *Clip) LastingNats() float64 {
 	return c.lasting() / (2 * noise)
 }
 
-// lasting returns the covariance of consecutive frames, summed over pixels, to which white noise of any distribution adds nothing: the motion,
-// minus the motion within a frame. It is at least the standard error due to noise.
+// lasting returns the covariance of consecutive frames, summed over pixels. White noise of any distribution adds nothing to it, so it is the motion except for
+// what changes from frame to frame. The result is at least the standard error due to noise.
 func (c *Clip) lasting() float64 {
 	mean := numeric.MeanRow(c.Pixels, c.Len(), c.Size())
 	variance, pairs := make([]float64, c.Size()), c.Pairs(c.MaxGap())
@@ -79,7 +81,7 @@ func (c *Clip) lasting() float64 {
 		second := c.Frame(p.First + 1)
 		for i, v := range c.Frame(p.First) {
 			a, b := float64(v-mean[i]), float64(second[i]-mean[i])
-			sum += a*b/n + a*a/(n*n) // and the mean's own error
+			sum += a*b/n + a*a/(n*n) // the second term corrects for the error of the mean
 			variance[i] += a * a / n
 		}
 	}
@@ -89,7 +91,7 @@ func (c *Clip) lasting() float64 {
 	return max(sum, math.Sqrt(white))
 }
 
-// Energy returns the mean over frames of |x - mean picture|², summed over pixels: the energy to explain.
+// Energy returns the energy to explain: the mean over frames of |x - mean picture|², summed over pixels.
 func (c *Clip) Energy() float64 {
 	mean := make([]float64, c.Size())
 	for i := range c.Len() {

@@ -10,12 +10,12 @@ import (
 	"driftscope/infer/sdevae/sdevaetest"
 )
 
-// TestDifferences: what is left of two frames has one frame's noise, wherever it is moved.
+// TestDifferences: the difference of two frames has the noise of one frame, before and after a shift.
 func TestDifferences(t *testing.T) {
 	clip, _ := sdevaetest.Mixed(200, 0)
 	noise := clip.Differences(clip.Pairs(clip.MaxGap()))
 	size := clip.Size()
-	if got, want := numeric.SquaredError(noise, []float32{0})/float64(len(noise)/size), clip.Energy(); math.Abs(got/want-1) > 0.05 { // of 10⁵ pixels
+	if got, want := numeric.SquaredError(noise, []float32{0})/float64(len(noise)/size), clip.Energy(); math.Abs(got/want-1) > 0.05 { // 10⁵ pixels
 		t.Errorf("energy %.4f, expected %.4f", got, want)
 	}
 	moved := make([]float32, size)
@@ -25,7 +25,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestNoise: white noise of a known sd over a still picture, and none. The median of 50 x 1024 differences is good to 1 %.
+// TestNoise: Noise finds white noise of a known sd over a still picture, and no noise without it. The median of 50 x 1024 differences is exact to 1 %.
 func TestNoise(t *testing.T) {
 	for _, sd := range []float64{0, 0.05} {
 		c, _, _ := sdevaetest.WalkingSquare(60)
@@ -36,13 +36,13 @@ func TestNoise(t *testing.T) {
 		}
 		want := sd * sd * float64(c.Size())
 		if got := c.Noise(); math.Abs(got-want) > 0.05*want+1e-9 {
-			t.Errorf("noise of sd %g has energy %.4f, Noise gives %.4f", sd, want, got)
+			t.Errorf("noise of sd %g has energy %.4f, but Noise returns %.4f", sd, want, got)
 		}
 	}
 }
 
-// TestNoiseOfHeavyTails: what moves under noise of whatever distribution is told by what lasts, within 3 standard errors of the noise's;
-// a square on its walk keeps 0.8 of its variance from a frame to the next.
+// TestNoiseOfHeavyTails: for noise of any distribution, the persistent signal determines the motion to 3 standard errors. A randomly moving square keeps 0.8 of
+// its variance from one frame to the next.
 func TestNoiseOfHeavyTails(t *testing.T) {
 	for name, student := range map[string]bool{"normal": false, "student": true} {
 		c, _, _ := sdevaetest.WalkingSquare(800)

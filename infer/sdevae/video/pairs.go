@@ -2,7 +2,7 @@ package video
 
 import "slices"
 
-// FramesOf lists the frames that pairs touch, in order, each once.
+// FramesOf lists the frames in the pairs, in order and without repetition.
 func FramesOf(pairs []Pair) []int {
 	var frames []int
 	for _, p := range pairs {
@@ -12,13 +12,13 @@ func FramesOf(pairs []Pair) []int {
 	return slices.Compact(frames)
 }
 
-// Pair is two consecutive frames of one trajectory: numbers First and First+1, DT seconds apart.
+// Pair is two consecutive frames of one trajectory, First and First+1, DT seconds apart.
 type Pair struct {
 	First int
 	DT    float64
 }
 
-// Pairs lists the consecutive pairs that are one step apart: same trajectory, 0 < Δt ≤ maxGap.
+// Pairs lists the pairs of consecutive frames in the same trajectory with 0 < Δt ≤ maxGap.
 func (c *Clip) Pairs(maxGap float64) []Pair {
 	var pairs []Pair
 	for i := range c.Len() - 1 {
@@ -30,7 +30,7 @@ func (c *Clip) Pairs(maxGap float64) []Pair {
 	return pairs
 }
 
-// RowsOf returns each pair's rows among the given frames.
+// RowsOf returns, for each pair, the indices of its two frames in frames.
 func RowsOf(frames []int, pairs []Pair) [][2]int {
 	out := make([][2]int, len(pairs))
 	for k, p := range pairs {

@@ -27,13 +27,13 @@ func TestSplitKeepsHeldOutFramesApart(t *testing.T) {
 	}
 }
 
-// TestPairsStopAtACut: two recordings whose clocks both start at zero give no pair across the cut.
+// TestPairsStopAtACut: two trajectories whose clocks both start at zero give no pair across the cut.
 func TestPairsStopAtACut(t *testing.T) {
 	c := sdevaetest.Walk(30, 3)
 	for i := 10; i < 30; i++ {
 		c.Trajectory[i], c.Times[i] = 1, c.Times[i]-c.Times[10]-0.05
 	}
-	c.Times[10] = c.Times[9] + 0.1 // not even where the times would fit
+	c.Times[10] = c.Times[9] + 0.1 // not even if the times fit
 	for _, p := range c.Pairs(c.MaxGap()) {
 		if p.First == 9 {
 			t.Error("a pair across two trajectories")

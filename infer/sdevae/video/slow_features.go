@@ -1,12 +1,12 @@
-// Appearance
+// Slow features
 //
-// SlowFeatures finds latents of a picture that changes as a whole, if noise hides the change in every single frame.
+// SlowFeatures finds latents of a picture that changes as a whole, even if noise hides the change in every single frame.
 //
 //	slow_features.go  SlowFeatures: directions along which a frame resembles its neighbours (Wiskott and Sejnowski 2002), by power iteration on
 //	                  lagged covariances, and a random walk's smoother of the scores along them
 //	low_rank.go       LowRank: frame ≈ Σₖ φₖ(z) pictureₖ over monomials φ of the latents z, its pictures Wiener-filtered
 //
-// The two alternate: directions give latents, latents give pictures, and their linear part gives better directions.
+// The two run in turn: directions give latents, latents give pictures, and the linear part of the pictures gives better directions.
 
 package video
 
@@ -30,15 +30,15 @@ type SlowFeatures struct {
 }
 
 const (
-	slowRounds  = 3  // of the estimate of the autocovariance,
-	slowPowers  = 15 // and each of so many steps of the power iteration
-	firstMemory = 10 // frames of constant autocovariance, assumed at first,
-	maxLags     = 50 // and at most
+	slowRounds  = 3  // rounds of estimating the autocovariance,
+	slowPowers  = 15 // each with this number of steps of the power iteration
+	firstMemory = 10 // initial autocovariance: constant over this number of frames
+	maxLags     = 50 // largest lag of the autocovariance, frames
 	noiseLags   = 8  // frames over which noise is separated from motion
 )
 
-// Directions returns d orthonormal pictures (d × CHW) along which frames most resemble the frames before and after them, weighted by the
-// autocovariance: the noise of two frames is independent. By power iteration,
+// Directions returns d orthonormal pictures (d × CHW) along which frames are most similar to the frames before and after them, weighted by the autocovariance.
+// Noise does not matter, because it is independent between frames. The power iteration is
 //
 //	w ← Σ over frames k ≠ l of one trajectory of lags(|k - l|) s(k) (x(l) - mean)
 func (g *SlowFeatures) Directions(ctx context.Context, d int, rng *rand.Rand) blas32.General {
@@ -81,7 +81,7 @@ func (g *SlowFeatures) Scores(w blas32.General) blas32.General {
 	return s
 }
 
-// weightedSum sums the scores of the frames around each frame. lags[l-1] is the weight of frames l away.
+// weightedSum sums the scores of the frames around each frame. lags[l-1] is the weight of frames at a distance of l.
 func (g *SlowFeatures) weightedSum(s blas32.General, lags []float64) blas32.General {
 	n, d := s.Rows, s.Cols
 	sum := numeric.Matrix(n, d, make([]float32, n*d))
@@ -96,7 +96,7 @@ func (g *SlowFeatures) weightedSum(s blas32.General, lags []float64) blas32.Gene
 	return sum
 }
 
-// autocovariance returns the autocovariance of the scores over 1, 2, … frames as a share of the first, until it is no longer positive.
+// autocovariance returns the autocovariance of the scores at lags of 1, 2, … frames, relative to lag 1, up to the last positive value.
 func (g *SlowFeatures) autocovariance(s blas32.General) (lags []float64) {
 	d := s.Cols
 	for l := range maxLags {
@@ -121,7 +121,7 @@ func (g *SlowFeatures) autocovariance(s blas32.General) (lags []float64) {
 //
 //	E (s(k+l) - s(k))² = 2 noise + l step
 //
-// and the smoother of a random walk under white noise weighs a frame l away by ρˡ, where ρ/(1-ρ)² = noise/step.
+// and the smoother for a random walk with white noise gives a frame at distance l the weight ρˡ, where ρ/(1-ρ)² = noise/step.
 func (g *SlowFeatures) Smooth(s blas32.General) []float64 {
 	z := make([]float64, len(s.Data))
 	for i := range s.Cols {
@@ -155,7 +155,7 @@ func (g *SlowFeatures) smootherGain(axis []float64) float64 {
 	return (2*ratio + 1 - math.Sqrt(4*ratio+1)) / (2 * ratio)
 }
 
-// smoothBy weights the frames of each trajectory by ρ to the power of their distance.
+// smoothBy returns weighted means over each trajectory. The weight of a frame is ρ to the power of its distance.
 func (g *SlowFeatures) smoothBy(axis []float64, rho float64) []float64 {
 	sum, weight := make([]float64, len(axis)), make([]float64, len(axis))
 	pass := func(k, before int, s, w *float64) {

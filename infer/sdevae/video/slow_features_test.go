@@ -7,7 +7,7 @@ import (
 	"driftscope/infer/sdevae/numeric"
 )
 
-// TestSmooth: a random walk under noise is smoothed to a third of the noise or less, and one without is left as it is.
+// TestSmooth: smoothing a random walk reduces its noise to a fifth or less, and does not change a walk without noise.
 func TestSmooth(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 2000
@@ -23,7 +23,7 @@ func TestSmooth(t *testing.T) {
 		}
 		seen[k] = walk[k] + float32(rng.NormFloat64())
 	}
-	// Of noise r = 1 and steps q = 0.09 the smoother of a stationary walk leaves √(rq)/2 = 0.15.
+	// For noise r = 1 and steps q = 0.09, the smoother of a stationary walk leaves √(rq)/2 = 0.15.
 	if left := numeric.SquaredError(numeric.Float32s(g.Smooth(numeric.Matrix(n, 1, seen))), walk) / n; left > 0.2 {
 		t.Errorf("%.3f of the noise is left", left)
 	}

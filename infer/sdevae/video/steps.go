@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	maxSteps  = 8  // steps that are removed, one after another
-	shortSide = 10 // frames on either side of a step, at least: fewer may be an object that comes or goes
+	maxSteps  = 8  // largest number of steps removed, one after another
+	shortSide = 10 // smallest number of frames on either side of a step; with fewer, it may be an object that appears or disappears
 )
 
-// WithoutSteps returns a copy of the clip without steps of still parts: if dust has moved, or a spot has bleached, pixels have one level up to some
-// frame and another from there on. Pixels have a step if they change otherwise by less than share.leastLayer, make the step from one frame to the next, and
-// hold more than that share of the whole clip's change. at lists the frames of the steps, in order. If there are no steps, WithoutSteps returns the clip
-// itself.
+// WithoutSteps returns a copy of the clip without steps of still parts. If dust has moved, or a spot has bleached, pixels have one level before some frame and
+// another level from that frame on. Pixels have a step if the rest of their change is a share of less than share.leastLayer, if they make the step from one
+// frame to the next, and if they have more than this share of the whole clip's change. at lists the frames of the steps, in order. If there are no steps,
+// WithoutSteps returns the clip itself.
 func (c *Clip) WithoutSteps() (level *Clip, at []int) {
 	level = c
 	for range maxSteps {
@@ -33,14 +33,14 @@ func (c *Clip) WithoutSteps() (level *Clip, at []int) {
 func (c *Clip) step() (at int) {
 	n, all := c.Len(), 0.0
 	most := make([]float64, n)        // share of the energy in pixels with a step, per frame
-	stepped := make(map[int][]int, n) // those pixels
+	stepped := make(map[int][]int, n) // these pixels
 	for p := range c.Size() {
 		mean, energy := c.course(p)
 		all += energy
 		var sum float64
 		for f := 1; f < n; f++ {
 			sum += float64(c.Frame(f - 1)[p]) - mean
-			held := sum * sum * float64(n) / float64(f*(n-f)) // by one level before frame f and another from there on
+			held := sum * sum * float64(n) / float64(f*(n-f)) // energy explained by one level before frame f and another from f on
 			if min(f, n-f) >= shortSide && held > nearlyAll(energy) {
 				most[f] += held
 				stepped[f] = append(stepped[f], p)
@@ -58,10 +58,10 @@ func (c *Clip) step() (at int) {
 	return at
 }
 
-// nearlyAll of an amount is all but share.leastLayer.
+// nearlyAll returns an amount minus the share share.leastLayer of it.
 func nearlyAll(amount float64) float64 { return (1 - numeric.LeastLayer) * amount }
 
-// sudden reports that pixels make nearly all of their step from one frame to the next. A moving object makes it gradually.
+// sudden reports whether pixels make nearly all of their step from one frame to the next. With a moving object the change is gradual.
 func (c *Clip) sudden(at int, pixels []int) bool {
 	var gone, whole float64
 	for _, p := range pixels {
@@ -72,7 +72,7 @@ func (c *Clip) sudden(at int, pixels []int) bool {
 	return gone > nearlyAll(whole)
 }
 
-// levelled returns a copy in which pixels that only change their level at the given frames keep their mean level.
+// levelled returns a copy of the clip. Pixels that hardly change except at the given frames have their mean level throughout.
 func (c *Clip) levelled(at []int) *Clip {
 	level := *c
 	level.Pixels = slices.Clone(c.Pixels)
@@ -107,7 +107,7 @@ func (c *Clip) course(p int) (mean, energy float64) {
 	return mean, energy
 }
 
-// meanOf returns a pixel's mean over the frames from one to before another.
+// meanOf returns a pixel's mean over the frames [from, to).
 func (c *Clip) meanOf(p, from, to int) (mean float64) {
 	for f := from; f < to; f++ {
 		mean += float64(c.Frame(f)[p]) / float64(to-from)

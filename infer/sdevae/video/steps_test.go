@@ -9,7 +9,7 @@ import (
 	"driftscope/infer/sdevae/video"
 )
 
-// speckled is 80 frames of 32×32 in which a blob of light moves about the middle, and a dark speck lies where lies says.
+// speckled returns 80 frames of 32×32 in which a blob of light moves around the centre. A dark speck is at the position given by lies.
 func speckled(rng *rand.Rand, wander float64, lies func(frame int) (x, y float64)) *video.Clip {
 	const side, frames = 32, 80
 	c := &video.Clip{Channels: 1, Height: side, Width: side}
@@ -28,7 +28,8 @@ func speckled(rng *rand.Rand, wander float64, lies func(frame int) (x, y float64
 	return c
 }
 
-// TestWithoutSteps: a speck that moves twice is taken off, one that drifts, jumps to and fro or is gone at once again stays, and so does an object.
+// TestWithoutSteps: a speck that moves twice is removed. A speck that drifts, jumps back and forth or appears only briefly is not removed, and neither is an
+// object.
 func TestWithoutSteps(t *testing.T) {
 	at := func(x, y float64) func(int) (float64, float64) {
 		return func(int) (float64, float64) { return x, y }
@@ -79,7 +80,7 @@ func TestWithoutSteps(t *testing.T) {
 				return
 			}
 			still := speckled(rand.New(rand.NewPCG(7, 8)), c.wander, at(-50, -50))                         // the same noise
-			if left, all := level.Energy()-still.Energy(), clip.Energy()-still.Energy(); left > 0.05*all { // what the speck's rim keeps below nine tenths of its course
+			if left, all := level.Energy()-still.Energy(), clip.Energy()-still.Energy(); left > 0.05*all { // the speck's rim, where the steps are less than nine tenths of the change
 				t.Errorf("%.3f of %.3f is left of what the speck did", left, all)
 			}
 		})

@@ -1,4 +1,4 @@
-// Package bench runs the sides of a comparison in separate processes. Each package below it is one benchmark.
+// Package bench runs each side of a comparison in its own process. Each package below it is one benchmark.
 package bench
 
 import (
@@ -18,17 +18,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Contender is one side of a comparison: a separate program, so that its peak memory is measured alone. It prints its figures
-// as one JSON object on the last line of standard output.
+// Contender is one side of a comparison. It is a separate program, so its peak memory can be measured separately. It prints its figures as one JSON object on
+// the last line of standard output.
 type Contender struct {
 	Program string
 	Args    []string
-	Script  string        // its standard input
+	Script  string        // standard input of the program
 	Threads int           // OpenMP threads
-	Limit   time.Duration // time after which it and its children are killed; 0 is never
+	Limit   time.Duration // time after which the program and its children are killed; 0 disables the limit
 }
 
-// Run waits for the figures and decodes them into dst. Its error is one line that names the program.
+// Run runs the program and decodes its figures into dst. An error is one line with the name of the program.
 func (c *Contender) Run(ctx context.Context, dst any) error {
 	if c.Limit > 0 {
 		var cancel context.CancelFunc
@@ -39,13 +39,13 @@ func (c *Contender) Run(ctx context.Context, dst any) error {
 	p := exec.CommandContext(ctx, c.Program, c.Args...)
 	p.Env = append(os.Environ(), "OMP_NUM_THREADS="+strconv.Itoa(c.Threads))
 	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(c.Script), &out, &problems
-	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // python3 may be a script that starts the real one
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // python3 may be a script that starts the real interpreter
 	p.Cancel = func() error { return syscall.Kill(-p.Process.Pid, syscall.SIGKILL) }
 	p.WaitDelay = time.Second
 	err := p.Run()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("%s gave no answer within %v", p.Path, c.Limit)
+		return fmt.Errorf("%s printed no figures within %v", p.Path, c.Limit)
 	case err != nil && problems.last() != "":
 		return fmt.Errorf("%s: %w: %s", p.Path, err, problems.last())
 	case err != nil:
@@ -57,7 +57,7 @@ func (c *Contender) Run(ctx context.Context, dst any) error {
 	return nil
 }
 
-// Driftscope returns the path of the measured program: given, or the one beside this program.
+// Driftscope returns the path of the measured program: given or, if empty, driftscope in the folder of this program.
 func Driftscope(given string) (string, error) {
 	if given == "" {
 		self, err := os.Executable()
@@ -72,7 +72,7 @@ func Driftscope(given string) (string, error) {
 	return given, nil
 }
 
-// lastLines is a writer that keeps the last bytes.
+// lastLines is a writer that keeps the last 4 KiB.
 type lastLines struct{ kept []byte }
 
 func (l *lastLines) Write(p []byte) (int, error) {
@@ -88,8 +88,7 @@ func (l *lastLines) last() string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// PeakMiB returns the peak memory of this process, libraries included. It uses VmHWM: ru_maxrss would count the parent
-// process.
+// PeakMiB returns the peak memory of this process, including libraries. It uses VmHWM, because ru_maxrss would include the parent process.
 func PeakMiB() (float64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -98,13 +97,12 @@ func PeakMiB() (float64, error) {
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
 	var kib float64
 	if _, err := fmt.Sscanf(rest, "%f kB", &kib); err != nil {
-		return 0, fmt.Errorf("/proc/self/status says no VmHWM in kB: %w", err)
+		return 0, fmt.Errorf("/proc/self/status has no VmHWM in kB: %w", err)
 	}
 	return kib / 1024, nil
 }
 
-// ThreadTime returns the processor time of the calling thread, which excludes other processes. The goroutine is locked to its
-// thread.
+// ThreadTime returns the processor time of the calling thread, which excludes other processes. The caller must lock its goroutine to the thread.
 func ThreadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

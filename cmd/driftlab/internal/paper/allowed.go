@@ -13,12 +13,12 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// allow computes the bound of every finished run's film. The bound follows from the run's settings, so no file stores it.
+// allow computes the bound for the film of every finished run. The bound follows from the run's settings, so it is not stored in a file.
 func (p plan) allow(ctx context.Context) error {
 	if len(p) == 0 {
 		return nil
 	}
-	console.Say("what the pictures of %d films allow", len(p))
+	console.Say("computing the bounds of %d films", len(p))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.NumCPU())
 	for _, e := range p {
@@ -30,7 +30,7 @@ func (p plan) allow(ctx context.Context) error {
 				e.found.unit, err = e.unitError()
 			}
 			if err != nil {
-				return fmt.Errorf("%s: what its pictures allow: %w", e, err)
+				return fmt.Errorf("%s: the bound of its pictures: %w", e, err)
 			}
 			return nil
 		})
@@ -38,29 +38,29 @@ func (p plan) allow(ctx context.Context) error {
 	return group.Wait()
 }
 
-// allowed holds the bound of one frame as a mean over a row's films, and the errors relative to it.
+// allowed holds the bound from one frame as a mean over a row's films, and the errors relative to this bound.
 type allowed struct {
 	oneFrame
 	SD     float64  `json:"sd"`              // standard deviation of the bound over films
-	Films  []excess `json:"films,omitempty"` // for rows with noise
-	Unit   float64  `json:"unit"`            // L_latent a coordinate of exact positions in the unit of their own increments; 0 under an affine map
+	Films  []excess `json:"films,omitempty"` // ratios to the bound, for rows with noise
+	Unit   float64  `json:"unit"`            // L_latent per coordinate of exact positions in the unit of their own increments; 0 under an affine map
 	UnitSD float64  `json:"unit_sd"`
-	Both   []excess `json:"both"` // ratios to the bound and the unit's error together
+	Both   []excess `json:"both"` // ratios to the sum of the bound and the unit's error
 }
 
-// excess is the ratio of a film's L_latent a coordinate to the bound of one frame.
+// excess is the ratio of a film's L_latent per coordinate to the bound from one frame.
 type excess struct {
 	Run   int     `json:"run"`
 	Times float64 `json:"times"`
 }
 
-// mostExcess is the largest ratio without a note.
+// mostExcess is the largest ratio that gets no note.
 const mostExcess = 2
 
-// noisy reports whether the film has pixel noise beyond rounding.
+// noisy reports whether the film has pixel noise in addition to rounding.
 func (r *paperRow) noisy() bool { return r.clean != "" || r.affine }
 
-// newAllowed returns nil if a film's bound is unknown.
+// newAllowed summarises the bounds of a row's films. It returns nil if a film's bound is unknown.
 func newAllowed(row *paperRow, found []*finding) *allowed {
 	if slices.ContainsFunc(found, func(f *finding) bool { return f.allows == nil }) {
 		return nil
@@ -85,8 +85,8 @@ func newAllowed(row *paperRow, found []*finding) *allowed {
 	return a
 }
 
-// allowedCells returns the cells of a row for one frame's bound: the bound, and the ratio of L_latent to it from the best
-// film to the worst, with the unit.
+// allowedCells returns a row's cells for the bound from one frame: the bound, the ratios of L_latent to it from the best to the worst film, the unit's error,
+// and the ratios to the sum of both.
 func (r *tableRow) allowedCells() []string {
 	if r.Allowed == nil {
 		return []string{"–", "–", "–", "–"}
@@ -111,7 +111,7 @@ func timesText(films []excess) string {
 	return short(least) + " to " + short(most)
 }
 
-// allowedNotes returns notes on the cells.
+// allowedNotes returns the notes on these cells.
 func (r *tableRow) allowedNotes() (notes []string) {
 	a := r.Allowed
 	if a == nil {
@@ -129,7 +129,7 @@ func (r *tableRow) allowedNotes() (notes []string) {
 	return notes
 }
 
-// filmsBeyond names the films beyond mostExcess with their ratios.
+// filmsBeyond names the films above mostExcess, with their ratios.
 func filmsBeyond(films []excess) string {
 	var names []string
 	for _, f := range films {

@@ -11,12 +11,12 @@ import (
 	"driftscope/internal/job/evaluation"
 )
 
-// Rows with noise say how many times what one frame allows L_latent is, and name the films where that is more than 2; of rows without, the bound is all.
+// Rows with noise have the ratios of L_latent to the bound from one frame, and name the films whose ratio exceeds 2. Rows without noise have only the bound.
 func TestPaperAllowed(t *testing.T) {
 	one := func(coord, known, share float64) *oneFrame { return &oneFrame{coord, known, share} }
 	for _, c := range []struct {
 		row   string
-		films []*oneFrame // a run each; L_latent a coordinate is 0.01 on the first, 0.02 on the second and so on
+		films []*oneFrame // one per run; L_latent per coordinate is 0.01 on the first, 0.02 on the second and so on
 		cells string
 		notes string
 	}{
@@ -53,8 +53,8 @@ func TestPaperAllowed(t *testing.T) {
 	}
 }
 
-// TestPaperUnit: of exact latents only the unit is unknown, to 1/√(2N) of N pairs: over films the mean of what is left is their variance over 2N. Of 40
-// films that mean has a standard error of √(2/40) = 22 %, so within three of them.
+// TestPaperUnit: for exact latents only the unit is unknown, to 1/√(2N) with N pairs. So the mean error over films is the latents' variance divided by 2N. With
+// 40 films the standard error of this mean is √(2/40) = 22 %; the limit is three standard errors.
 func TestPaperUnit(t *testing.T) {
 	const films, frames = 40, 200
 	left, expected := 0.0, 0.0
@@ -79,7 +79,7 @@ func TestPaperUnit(t *testing.T) {
 	}
 }
 
-// L_latent is measured on all frames of a film, and of molecules' on the second half of each: so is the bound.
+// The bound uses the same frames as L_latent: all frames of a film, or the second half of each film of molecules.
 func TestPaperSpread(t *testing.T) {
 	e := &experiment{settings: settings{Row: "dna-0", Seed: 1, Frames: 200}, row: paperRow{affine: true}}
 	chosen, err := e.spread(10)

@@ -12,18 +12,18 @@ import (
 	"driftscope/internal/job/evaluation"
 )
 
-// oneFrame is the bound of a film's pictures: the Cramér-Rao bound of a latent from one frame, a coordinate, in the unit of L_latent. It assumes a known
-// renderer and known noise, and is a mean over frames.
+// oneFrame is the bound of a film's pictures: the Cramér-Rao bound of a latent from one frame, per coordinate, in the unit of L_latent. It assumes a known
+// renderer and known noise. It is a mean over frames.
 type oneFrame struct {
-	Coord      float64 `json:"coord"`                 // for a shape that changes: the shape's distribution is known, the shape is not
-	KnownShape float64 `json:"known_shape,omitempty"` // were its shape known
-	Share      float64 `json:"share"`                 // share of the frames with a bound; in the others a latent does not change the picture
+	Coord      float64 `json:"coord"`                 // for a changing shape: with a known distribution of the shape, but an unknown shape
+	KnownShape float64 `json:"known_shape,omitempty"` // with a known shape
+	Share      float64 `json:"share"`                 // share of the frames with a bound; in the other frames a latent does not change the picture
 }
 
-// boundFrames is the number of frames, evenly spread over the judged ones, over which the bound is averaged.
+// boundFrames is the number of frames over which the bound is averaged, evenly spread over the judged frames.
 const boundFrames = 100
 
-// allow computes the bound of the pictures. It simulates the training film again. It finds nothing if a set's pictures are missing.
+// allow computes the bound of the pictures by simulating the training film again. It returns nil if the pictures of the scene are missing.
 func (e *experiment) allow(ctx context.Context) (*oneFrame, error) {
 	scene, err := e.scene()
 	if err != nil {
@@ -52,7 +52,7 @@ func (e *experiment) allow(ctx context.Context) (*oneFrame, error) {
 	}
 }
 
-// spread chooses up to n evenly spaced frames of those on which L_latent is measured.
+// spread chooses up to n evenly spaced frames from the frames on which L_latent is measured.
 func (e *experiment) spread(n int) (chosen map[int]bool, err error) {
 	walk, err := sim.NewWalk(e.Row, e.Seed)
 	if err != nil {
@@ -73,19 +73,19 @@ func (e *experiment) spread(n int) (chosen map[int]bool, err error) {
 	return chosen, nil
 }
 
-// expecting returns the distribution of a frame's values, as sim.Scene does.
+// expecting is a scene that can compute the distribution of a frame's values, such as sim.Scene.
 type expecting interface {
 	Expect(dst, z, shape []float64) (mean []float64, inside bool)
 	Information(dst, mean []float64) []float64
 	Shape() (now, sd []float64)
 }
 
-// bounds adds up the bounds of frames.
+// bounds sums the bounds of frames.
 type bounds struct {
 	of           expecting
 	here, beside []float64   // means of the values
-	holds        []float64   // information that each value holds about its mean
-	slopes       [][]float64 // derivatives of each value, by coordinates of z and then of shape
+	holds        []float64   // Fisher information of each value about its mean
+	slopes       [][]float64 // derivatives of each value with respect to the coordinates of z and then of shape
 	frames       int
 	allowing     int // frames with a bound
 	sum          oneFrame
@@ -104,8 +104,8 @@ func (b *bounds) mean() (*oneFrame, error) {
 //
 //	tr[(J + P)⁻¹]_zz / d,
 //
-// the mean squared error of the best linear estimate about the truth (van Trees, "Detection, Estimation, and Modulation Theory" I, 1968, section
-// 2.4; its bound takes the mean of J first and is smaller). Without a shape it is tr J⁻¹ / d.
+// the mean squared error of the best linear estimate near the truth (van Trees, "Detection, Estimation, and Modulation Theory" I, 1968, section 2.4; his bound
+// averages J first and is smaller). Without a shape it is tr J⁻¹ / d.
 func (b *bounds) add(z, strides []float64) {
 	shape, sd := b.of.Shape()
 	info := b.information(z, shape, append(steps(strides), steps(sd)...))
@@ -129,7 +129,7 @@ func (b *bounds) add(z, strides []float64) {
 	b.allowing++
 }
 
-// step of the derivatives' differences to either side, as a fraction of the stride: about 1/40 of a pixel for a centre in the paper's pictures
+// stepOf is the step of the finite differences to either side, as a fraction of the stride: about 1/40 of a pixel for a centre in the paper's pictures.
 const stepOf = 0.01
 
 func steps(strides []float64) []float64 {
@@ -140,7 +140,8 @@ func steps(strides []float64) []float64 {
 	return steps
 }
 
-// information is the Fisher information Σ_k ∇m_k ∇m_k' I_k over values of mean m and information I, with the gradient by differences over step.
+// information returns the Fisher information Σ_k ∇m_k ∇m_k' I_k over values with mean m and information I. It computes the gradient by finite differences with
+// the given steps.
 func (b *bounds) information(z, shape, step []float64) *mat.SymDense {
 	b.here, _ = b.of.Expect(b.here, z, shape)
 	b.holds = b.of.Information(b.holds, b.here)
@@ -162,7 +163,8 @@ func (b *bounds) information(z, shape, step []float64) *mat.SymDense {
 	return info
 }
 
-// slope is the derivative of every mean by coordinate i. At the picture's edge, beyond which nothing moves, the difference is one-sided, towards the inside.
+// slope returns the derivative of every mean with respect to coordinate i. At the picture's edge, beyond which nothing moves, the difference is one-sided,
+// towards the inside.
 func (b *bounds) slope(at []float64, d, i int, step float64) []float64 {
 	slope := make([]float64, len(b.here))
 	centre, width := at[i], 0.0
@@ -184,7 +186,7 @@ func (b *bounds) slope(at []float64, d, i int, step float64) []float64 {
 	return slope
 }
 
-// errorIn returns the mean of the first d variances of an estimate with this information, or none if a coordinate has no information beyond rounding.
+// errorIn returns the mean of the first d variances of an estimate with this information. exists is false if a coordinate has no information beyond rounding.
 func errorIn(info mat.Symmetric, d int) (mean float64, exists bool) {
 	var c mat.Cholesky
 	var inverse mat.SymDense

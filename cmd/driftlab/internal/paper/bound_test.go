@@ -14,12 +14,11 @@ import (
 	"driftscope/internal/suite"
 )
 
-// spot is a Gaussian spot in normal noise. Its shape moves it to the right, as far as its second component says; its third latent, where there is
-// one, moves nothing.
+// spot is a Gaussian spot in normal noise. The second component of its shape moves it to the right. A third latent, if there is one, changes nothing.
 type spot struct {
 	peak, width, noise float64
 	shapeSD            []float64
-	edge               float64 // a place to the right of this is drawn there
+	edge               float64 // a position to the right of this is drawn here
 }
 
 const spotSide = 40
@@ -47,11 +46,11 @@ func (s *spot) Information(_, mean []float64) []float64 {
 
 func (s *spot) Shape() (now, sd []float64) { return make([]float64, len(s.shapeSD)), s.shapeSD }
 
-// The bound of a spot's place is known in closed form: sums over pixels are integrals, but for 1e-4 at this width,
+// The bound of a spot's position is known in closed form. At this width, sums over pixels equal integrals to 1e-4, so
 //
 //	J = (A/ws)² ∫ (u/w)² exp(-u²/w²) = πA²/(2s²),   tr J⁻¹/2 = 2s²/(πA²),
 //
-// of any width. What moves the spot as its first latent does, of standard deviation τ, adds τ² to that one's error.
+// for any width. A shape component of standard deviation τ that moves the spot in the same direction as the first latent adds τ² to this latent's error.
 func TestBoundOfASpot(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -78,7 +77,7 @@ func TestBoundOfASpot(t *testing.T) {
 	}
 }
 
-// Frames that do not change with every latent have no bound, and the others' mean says of how many it is.
+// Frames that do not change with every latent have no bound. The mean over the others has their share.
 func TestNoBound(t *testing.T) {
 	s := &spot{3, 2, 0.7, nil, 10}
 	b := &bounds{of: s}
@@ -86,7 +85,7 @@ func TestNoBound(t *testing.T) {
 	if got, err := b.mean(); err == nil || !strings.Contains(err.Error(), "in none of 1 frames") {
 		t.Errorf("found %+v, %v of a latent that is not seen", got, err)
 	}
-	s.edge = -1 // the place is beyond
+	s.edge = -1 // the position is beyond the edge
 	b.add([]float64{0, 0}, []float64{0.1, 0.1})
 	s.edge = 10
 	b.add([]float64{0, 0}, []float64{0.1, 0.1})
@@ -96,19 +95,19 @@ func TestNoBound(t *testing.T) {
 	}
 }
 
-// likeliest finds places of greatest likelihood. Of what changes its shape, the shape's law has its say.
+// likeliest finds positions of maximum likelihood. For the shape it also uses the prior.
 type likeliest struct {
 	bounds
-	step    []float64                     // the differences'
-	shapeSD []float64                     // a priori
-	pull    func(r, mean float64) float64 // the score of a value that is off by r where mean is expected
+	step    []float64                     // steps of the finite differences
+	shapeSD []float64                     // prior sd of the shape
+	pull    func(r, mean float64) float64 // score of a value that differs by r from the expected mean
 }
 
-// near is the likeliest place next to the truth, by Fisher's scoring.
+// near returns the most likely position near the truth, by Fisher scoring.
 func (l *likeliest) near(t *testing.T, seen, z, shape []float64) []float64 {
 	t.Helper()
 	d, at := len(z), append(append([]float64{}, z...), shape...)
-	for range 6 { // each takes what is left to a tenth, or less
+	for range 6 { // each step reduces the error to a tenth or less
 		info := l.information(at[:d], at[d:], l.step)
 		score, move := mat.NewVecDense(len(at), nil), new(mat.VecDense)
 		for i, slope := range l.slopes {
@@ -130,7 +129,7 @@ func (l *likeliest) near(t *testing.T, seen, z, shape []float64) []float64 {
 	return at[:d]
 }
 
-// lLatent is L_latent a coordinate as a run's.
+// lLatent returns L_latent per coordinate, as for a run.
 func lLatent(t *testing.T, a *evaluation.Alignment, err error, z, truth *mat.Dense, judged []int) float64 {
 	t.Helper()
 	if err != nil {
@@ -145,7 +144,7 @@ func lLatent(t *testing.T, a *evaluation.Alignment, err error, z, truth *mat.Den
 	return e.LLatentCoord
 }
 
-// whole says that places around z, within ten standard deviations of what noise leaves, are not beyond the picture.
+// whole reports whether all positions within ten standard deviations of the noise around z lie in the picture.
 func whole(scene *sim.Scene, z []float64) bool {
 	const around = 0.11
 	_, below := scene.Expect(nil, []float64{z[0] - around, z[1] - around}, nil)
@@ -153,8 +152,8 @@ func whole(scene *sim.Scene, z []float64) bool {
 	return below && above
 }
 
-// TestBoundIsReached: the likeliest places in the pictures of a noisy row have the L_latent that its films' bound says: the two are of one unit, and of
-// one film. The mean of 240 squared errors has a relative standard deviation of 0.09; an isometry takes 3 in 240 off.
+// TestBoundIsReached: the most likely positions in the pictures of a noisy row have the L_latent of the film's bound, in the same unit and for the same film.
+// The mean of 240 squared errors has a relative standard deviation of 0.09, and an isometry reduces it by 3 in 240.
 func TestBoundIsReached(t *testing.T) {
 	suite.Long(t)
 	pulls := map[string]func(r, _ float64) float64{
@@ -212,7 +211,7 @@ func TestBoundIsReached(t *testing.T) {
 	}
 }
 
-// stiff is a molecule of known shape.
+// stiff is a molecule with a known shape.
 type stiff struct {
 	*sim.Scene
 	known []float64
@@ -220,7 +219,8 @@ type stiff struct {
 
 func (s stiff) Expect(dst, z, _ []float64) ([]float64, bool) { return s.Scene.Expect(dst, z, s.known) }
 
-// patch is the part of a film's picture that a molecule at z lights, in photoelectrons: 10 px a micrometre, 20 counts each above 480.
+// patch returns the part of a film's picture that a molecule at z illuminates, in photoelectrons: 10 px per micrometre, and 20 counts per photoelectron above
+// 480.
 func patch(p *sim.Picture, z []float64) []float64 {
 	const width = 64
 	left, top := int(256+10*z[0])-width/2, int(256+10*z[1])-width/2
@@ -231,12 +231,12 @@ func patch(p *sim.Picture, z []float64) []float64 {
 	return seen
 }
 
-// cameraPull takes a count for normal, of variance 2λ and that of 6 counts of readout noise.
+// cameraPull treats a count as normal, with the variance 2λ plus the variance of 6 counts of readout noise.
 func cameraPull(r, mean float64) float64 { return r / (2*mean + 0.09) }
 
-// TestDNABoundIsReached: so it is of molecules, which are laid affinely over the truth film by film. What pulls is the residual over the variance, as
-// the law of a count is nearly normal. With the shape known, 400 squared errors are judged, and the map, fitted on first halves, from which a molecule has
-// strayed by the second, adds up to a tenth. With the shape's law alone it takes long: there 400 squared errors are without a map.
+// TestDNABoundIsReached: the bound is also reached for molecules, which are aligned with the truth affinely, film by film. The score is the residual over the
+// variance, because a count is nearly normal. With a known shape, 400 squared errors are judged. The map, fitted on first halves, adds up to a tenth, because
+// molecules drift away by the second halves. With only the law of the shape the computation is slow, so 400 squared errors are judged without a map.
 func TestDNABoundIsReached(t *testing.T) {
 	suite.Long(t)
 	const frames, every = 400, 2
@@ -253,7 +253,7 @@ func TestDNABoundIsReached(t *testing.T) {
 	var trajectory []uint64
 	var picture sim.Picture
 	judged, some := &bounds{of: scene}, &bounds{of: scene}
-	unknown := 0.0 // mean squared error a coordinate
+	unknown := 0.0 // mean squared error per coordinate
 	for k := range frames {
 		truth, err := scene.Next(&picture)
 		if err != nil {

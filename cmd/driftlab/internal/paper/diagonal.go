@@ -21,18 +21,18 @@ import (
 	"driftscope/internal/job/evaluation"
 )
 
-// diagonal holds the latents' diffusion along the axes that Separate finds, the one that moves the picture most first.
+// diagonal holds the latents' diffusion along the axes found by Separate. The axis that moves the picture most comes first.
 type diagonal struct {
 	Axes  []axis `json:"axes"`
-	True  int    `json:"true_dimensions"`  // directions of the truth that the moving axes carry
+	True  int    `json:"true_dimensions"`  // directions of the truth that the moving axes recover
 	False int    `json:"false_dimensions"` // further moving axes
 }
 
 // axis is one of the latents' components.
 type axis struct {
-	Sigma  float64 `json:"sigma"`  // √(σ² mean|∂f/∂z|²), f the decoder: grey levels, 0 to 1, of all pixels together, a √s
-	Memory float64 `json:"memory"` // correlation with itself two frames later
-	Ratio  float64 `json:"ratio"`  // likelihood ratio of motion to none
+	Sigma  float64 `json:"sigma"`  // √(σ² mean|∂f/∂z|²), with f the decoder: grey levels, 0 to 1, of all pixels together, per √s
+	Memory float64 `json:"memory"` // autocorrelation at a lag of two frames
+	Ratio  float64 `json:"ratio"`  // likelihood ratio of motion to no motion
 	Moves  bool    `json:"moves"`
 }
 
@@ -69,7 +69,7 @@ func (m *measured) diagonal(rows []int) (diagonal, error) {
 	return d, nil
 }
 
-// latents returns the rows' latents for the estimator.
+// latents returns the latents of the given rows for the estimator.
 func (m *measured) latents(rows []int) []latent.Latent {
 	out := make([]latent.Latent, len(rows))
 	for k, i := range rows {
@@ -78,13 +78,14 @@ func (m *measured) latents(rows []int) []latent.Latent {
 	return out
 }
 
-// The decoder's slopes are differences over this share of a component's standard deviation, averaged over this many frames.
+// The decoder's slopes are finite differences. slopeStep is their step as a fraction of a component's standard deviation, slopeFrames the number of frames
+// averaged.
 const (
 	slopeStep   = 0.1
 	slopeFrames = 100
 )
 
-// gains are the means over frames of |∂f/∂y|² for each component y; one unit of y moves the latents by a row of along.
+// gains returns the mean over frames of |∂f/∂y|² for each component y. One unit of y moves the latents by a row of along.
 func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
 	shown := make([]int, min(slopeFrames, len(rows)))
 	for i := range shown {
@@ -109,7 +110,7 @@ func (m *measured) gains(along *mat.Dense, rows []int) ([]float64, error) {
 	return gains, nil
 }
 
-// gain returns the gain of one component; here holds the frames decoded from their own latents.
+// gain returns the gain of one component. here has the frames decoded from their own latents.
 func (m *measured) gain(encoder *infer.Encoder, along []float64, frames []int, here [][]float32) (gain float64, err error) {
 	there, z := make([]float32, len(here[0])), make([]float64, m.experiment.settings.Latent)
 	for i, k := range frames {
@@ -124,7 +125,7 @@ func (m *measured) gain(encoder *infer.Encoder, along []float64, frames []int, h
 	return gain, nil
 }
 
-// recovered counts the directions of the truth, within films, that the moving components carry linearly.
+// recovered counts the directions of the truth, within films, that the moving components determine linearly.
 func (m *measured) recovered(path *mat.Dense, moving, rows []int) (n int, err error) {
 	if len(moving) == 0 {
 		return 0, nil
@@ -145,7 +146,7 @@ func (m *measured) recovered(path *mat.Dense, moving, rows []int) (n int, err er
 	return n, nil
 }
 
-// withinFilms is z less the mean of each trajectory.
+// withinFilms subtracts from z, in place, the mean of each trajectory, and returns z.
 func withinFilms(z *mat.Dense, trajectory []uint64) *mat.Dense {
 	n, d := z.Dims()
 	for from, to := 0, 0; from < n; from = to {
@@ -161,14 +162,14 @@ func withinFilms(z *mat.Dense, trajectory []uint64) *mat.Dense {
 	return z
 }
 
-// diagonalRow is the study's line for a row of the paper; lists have an entry a seed.
+// diagonalRow is the study's line for a row of the paper. Lists have one entry per seed.
 type diagonalRow struct {
 	studied
 	True    []int `json:"true_dimensions"`
 	False   []int `json:"false_dimensions"`
 	Falsely int   `json:"seeds_with_false"`
 
-	Sigma [][]float64 `json:"sigma"` // the largest first, as shares of the largest
+	Sigma [][]float64 `json:"sigma"` // per seed, largest first, relative to the largest
 	Moves [][]bool    `json:"moves"` // the same axes
 }
 
@@ -192,7 +193,7 @@ func newDiagonalRow(of studied, figures []*withheld) diagonalRow {
 // shownSigma is the number of entries of the diagonal in the table.
 const shownSigma = 5
 
-// cells are the row's in the section; of the diagonal the mean over seeds.
+// cells returns the row's cells in the section. For the diagonal they have means over seeds.
 func (r *diagonalRow) cells() []string {
 	var sigma []string
 	for i := range min(shownSigma, r.Latent) {
@@ -220,10 +221,11 @@ func seedsText(numbers []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// diagonalPicture is the end of a row's picture's name.
+// diagonalPicture is the ending of the file name of a row's picture.
 const diagonalPicture = "-diagonal.svg"
 
-// draw writes the sorted diagonal, a line a seed: filled dots move. The dashed line is a tenth of the largest σ, below which no axis counts.
+// draw plots the sorted diagonal with one line per seed. Filled dots mark moving axes. The extra line is at a tenth of the largest σ, below which no axis
+// counts.
 func (r *diagonalRow) draw(folder string) error {
 	p := newPlot("axis, sorted", "σ of the picture, share of the largest")
 	p.Title.Text, p.Y.Min = r.Row, 0

@@ -8,7 +8,7 @@ import (
 	"driftscope/internal/suite"
 )
 
-// Displacements are told of in rows all of whose findings have them.
+// A row reports displacements only if all its findings have them.
 func TestPaperDisplacements(t *testing.T) {
 	suite.Long(t)
 	p := madeUp(t, &Options{Out: t.TempDir()}, "dna-0", 0.01, 0.5, 1.5)

@@ -39,7 +39,7 @@ type settings struct {
 	Crop   string `json:"crop,omitempty"`
 	Align  string `json:"align"`
 
-	Pictures string `json:"pictures,omitempty"` // owner of the pictures that the scene draws
+	Pictures string `json:"pictures,omitempty"` // owner of the pictures in the scene
 }
 
 // experiment is one run of one row.
@@ -47,17 +47,17 @@ type experiment struct {
 	settings
 	row     paperRow
 	assets  string // folder of the scene's pictures
-	path    string // path of its files, without their endings
-	shown   bool   // show existing results of any recipe and pictures, and make nothing
+	path    string // path of the experiment's files, without endings
+	shown   bool   // only show existing results, of any recipe and pictures
 	trained *trained
 	found   *finding
 }
 
-// trained is the content of the file beside an experiment's complete model.
+// trained is the content of the file that is written with an experiment's complete model.
 type trained struct {
 	Settings settings `json:"settings"`
 	Origin   origin   `json:"origin"`
-	Seconds  float64  `json:"seconds"` // since it was last resumed
+	Seconds  float64  `json:"seconds"` // duration of the training since it was last resumed
 }
 
 // finding is the content of an experiment's file.
@@ -67,9 +67,9 @@ type finding struct {
 	Seconds  float64                `json:"seconds"` // duration of the training since it was last resumed
 	Figures  *evaluation.Evaluation `json:"figures"`
 	Oracle   drifting               `json:"oracle"`
-	GP       *drifting              `json:"gp"` // of the Gaussian process; nil in files of builds without it
+	GP       *drifting              `json:"gp"` // drift of the Gaussian process; nil in files of builds without it
 
-	allows *oneFrame // of the film's pictures, if it was computed; not stored in a file
+	allows *oneFrame // bound of the film's pictures, if computed; not stored in a file
 	unit   float64   // error that the unit alone causes, if computed; 0 under an affine map
 }
 
@@ -79,7 +79,7 @@ type drifting struct {
 	LMuCoord float64 `json:"l_mu_coord"`
 }
 
-// experiment settles one run of a row.
+// experiment returns one run of a row, with all settings.
 func (c *Options) experiment(row paperRow, run int) (*experiment, error) {
 	e := &experiment{row: row, shown: c.Table, path: filepath.Join(c.Out, fmt.Sprintf("%s-%d", row.scene, run)), settings: settings{
 		Recipe: sdevae.Recipe, Row: row.scene, Run: run, Seed: c.Seed + uint64(run), Frames: row.frames, Latent: row.latent,
@@ -99,18 +99,18 @@ func (c *Options) experiment(row paperRow, run int) (*experiment, error) {
 	return e, err
 }
 
-// scene returns the scene that the experiment films.
+// scene returns the scene of the experiment's film.
 func (e *experiment) scene() (*sim.Scene, error) {
 	return sim.New(e.Row, sim.Options{Frames: e.Frames, Seed: e.Seed, Assets: e.assets})
 }
 
-// frames is the folder of the film while it is needed.
+// frames returns the folder of the film, which exists only while it is needed.
 func (e *experiment) frames() string { return e.path + ".frames" }
 
 // maxFinding bounds an experiment's file.
 const maxFinding = 1 << 20
 
-// recall reads the experiment's results: its file, or the one beside its model, or a checkpoint. It refuses results of other settings.
+// recall reads the experiment's results: its file, or the file beside its model, or a checkpoint. It refuses results with other settings.
 func (e *experiment) recall() error {
 	found := new(finding)
 	there, err := e.read(e.path+".json", found, &found.Settings)
@@ -146,7 +146,7 @@ func (e *experiment) recallTraining(c *training.Options) error {
 // trainedEnding is the ending of the file beside a complete model.
 const trainedEnding = ".trained.json"
 
-// read reads a file, if it exists, into dst. Its settings must equal the experiment's.
+// read reads a file, if it exists, into dst. The file's settings must equal the experiment's settings.
 func (e *experiment) read(path string, dst any, made *settings) (there bool, err error) {
 	data, err := system.ReadBounded(path, maxFinding)
 	if errors.Is(err, os.ErrNotExist) {
@@ -180,7 +180,7 @@ func (s *settings) unlike(here *settings) string {
 	return strings.Join(words, "; ")
 }
 
-// writeJSON puts src into a file.
+// writeJSON writes src to a file.
 func writeJSON(path string, src any) error {
 	data, err := json.MarshalIndent(src, "", "  ")
 	if err != nil {
@@ -195,11 +195,10 @@ func (e *experiment) String() string { return fmt.Sprintf("%s, run %d", e.Row, e
 // file returns the name of the run's files, without endings.
 func (e *experiment) file() string { return filepath.Base(e.path) }
 
-// whole reports that nothing is left to make.
+// whole reports whether all results exist.
 func (e *experiment) whole() bool { return e.found != nil && e.found.GP != nil }
 
-// perform makes the missing parts of the experiment. The frames are deleted in any case; the same settings give them again. Model,
-// report and checkpoint stay.
+// perform makes the missing parts of the experiment. It always deletes the frames, which the same settings produce again. Model, report and checkpoint remain.
 func (e *experiment) perform(ctx context.Context) (err error) {
 	if e.found != nil {
 		return e.complete(ctx)
@@ -227,7 +226,7 @@ func (e *experiment) perform(ctx context.Context) (err error) {
 	return e.complete(ctx)
 }
 
-// record films the scene into frames and replaces an earlier film.
+// record renders the scene into the folder of frames, and replaces an earlier film.
 func (e *experiment) record(ctx context.Context) error {
 	for _, leftover := range []string{e.frames(), e.frames() + ".partial"} {
 		if err := os.RemoveAll(leftover); err != nil {
@@ -241,8 +240,8 @@ func (e *experiment) record(ctx context.Context) error {
 	return scene.Record(ctx, e.frames())
 }
 
-// learn trains the model and then writes the file beside it, so that measuring can be repeated without training. For a model that was complete before begun it
-// returns the recorded seconds.
+// learn trains the model and then writes the file beside it, so that measuring can be repeated without training. If the model was already complete, it returns
+// the recorded seconds.
 func (e *experiment) learn(ctx context.Context, c *training.Options, begun time.Time) (before float64, err error) {
 	if e.trained != nil {
 		return e.trained.Seconds, nil
@@ -253,7 +252,7 @@ func (e *experiment) learn(ctx context.Context, c *training.Options, begun time.
 	return 0, writeJSON(e.path+trainedEnding, trained{e.settings, thisOrigin(), time.Since(begun).Seconds()})
 }
 
-// complete adds the parts of the finding that follow from the settings alone, and writes the experiment's file.
+// complete adds the parts of the finding that follow only from the settings, and writes the experiment's file.
 func (e *experiment) complete(ctx context.Context) (err error) {
 	if e.found.GP, err = e.regress(ctx); err != nil {
 		return fmt.Errorf("the Gaussian process' drift: %w", err)
@@ -261,7 +260,7 @@ func (e *experiment) complete(ctx context.Context) (err error) {
 	return writeJSON(e.path+".json", e.found)
 }
 
-// training returns the trainer: pretrain's defaults with the row's changes.
+// training returns the options of the training: pretrain's defaults with the row's changes.
 func (e *experiment) training(frames string) *training.Options {
 	o := training.Defaults()
 	o.Source, o.Latent, o.Out, o.Seed, o.Steps, o.CLAHE = []string{frames}, strconv.Itoa(e.Latent), e.path+".onnx", e.Seed, e.Steps, e.CLAHE
@@ -269,7 +268,7 @@ func (e *experiment) training(frames string) *training.Options {
 	return &o
 }
 
-// measured is a model with the truth of its film.
+// measured is a model with its film and the film's truth.
 type measured struct {
 	experiment *experiment
 	alignment  *evaluation.Alignment
@@ -278,11 +277,11 @@ type measured struct {
 	film       *recording.Recording
 	seen       *evaluation.Encoded
 	truth      *evaluation.Truth
-	oracle     *drift.Network // the drift learnt from the true latents
+	oracle     *drift.Network // drift learnt from the true latents
 }
 
-// measure judges the exported model by eval's rules: under an isometry on every frame, affinely on the second half of each film, where
-// first halves lay each over the truth.
+// measure judges the exported model by the rules of eval. Under an isometry it uses every frame. Under an affine map, fitted on the first half of each film, it
+// uses the second halves.
 func (e *experiment) measure(ctx context.Context, frames string) (*measured, error) {
 	m, err := e.see(ctx, frames)
 	if err != nil {
@@ -296,7 +295,7 @@ func (e *experiment) measure(ctx context.Context, frames string) (*measured, err
 	return m, m.judge(ctx)
 }
 
-// see returns the exported model's view of its film, with the truth.
+// see encodes the film with the exported model, and reads the truth.
 func (e *experiment) see(ctx context.Context, frames string) (*measured, error) {
 	m := &measured{experiment: e}
 	var err error
@@ -350,13 +349,13 @@ func (m *measured) judge(ctx context.Context) error {
 	return nil
 }
 
-// consult learns the drift as export does, from the true latents, which have no error.
+// consult learns the drift in the same way as the export, but from the true latents, which have no error.
 func (m *measured) consult() (*drift.Network, error) {
 	_, d := m.truth.Z.Dims()
 	return offline.Fit(m.seen.Path(m.truth.Z), offline.Config{Dim: d, Seed: m.experiment.settings.Seed})
 }
 
-// denoised measures the reconstruction against the pictures without noise, in their own range, as the paper does.
+// denoised compares the reconstructions with the pictures without noise, in the pictures' own range, as in the paper.
 func (m *measured) denoised(ctx context.Context) error {
 	pictures, err := m.decode(m.seen.Rows(recording.Whole))
 	if err != nil {
@@ -380,7 +379,7 @@ func (m *measured) clean() *recording.Recording {
 	return recording.Simulation(m.experiment.row.clean, options)
 }
 
-// window is the range of the recording's values that preprocessing maps to [0, 1].
+// window returns the range of the recording's values that preprocessing maps to [0, 1].
 func window(steps []card.Step) (low, high float64, err error) {
 	for _, s := range steps {
 		var n struct{ Window [2]float64 }

@@ -20,8 +20,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// recordMiddle writes what the experiment films as simulate does, but of each picture the middle alone, which holds the molecule and is
-// a seventh of it.
+// recordMiddle writes the experiment's film in the same way as simulate, but only the centre of each picture, a seventh of it, which contains the molecule.
 func recordMiddle(t *testing.T, e *experiment) {
 	t.Helper()
 	const width = 192
@@ -66,8 +65,8 @@ func recordMiddle(t *testing.T, e *experiment) {
 	}
 }
 
-// TestPaperFilms makes one short experiment of two films, each seen around a centre of its own. A few steps follow the molecule half-way:
-// places that say nothing have an R² of 0 or less, and displacements no less error than those of an object that is taken to rest.
+// TestPaperFilms makes one short experiment of two films with different centres. After a few steps the model follows the molecule partly. Positions without
+// information would have an R² of 0 or less, and displacements the error of an object at rest or more.
 func TestPaperFilms(t *testing.T) {
 	suite.Long(t)
 	t.Parallel()

@@ -15,8 +15,8 @@ import (
 	"driftscope/online/offline"
 )
 
-// regress returns the error of the drift of a Gaussian process on the true path: the paper's other oracle, after Duncker et al. (2019). It needs only the
-// scene, and judges the same frames as measure.
+// regress returns the error of the drift that a Gaussian process learns from the true path, which is the paper's other oracle, after Duncker et al. (2019). It
+// needs only the scene, and judges the same frames as measure.
 func (e *experiment) regress(ctx context.Context) (*drifting, error) {
 	p, mu, err := e.walk(ctx)
 	if err != nil {
@@ -33,7 +33,7 @@ func (e *experiment) regress(ctx context.Context) (*drifting, error) {
 	return &drifting{evaluation.Sum(off), evaluation.Sum(off) / float64(len(off))}, nil
 }
 
-// walk holds the scene's true path, and the drift along it.
+// walk returns the scene's true path, and the drift along it.
 func (e *experiment) walk(ctx context.Context) (*truePath, *mat.Dense, error) {
 	scene, err := e.scene()
 	if err != nil {
@@ -55,24 +55,24 @@ func (e *experiment) walk(ctx context.Context) (*truePath, *mat.Dense, error) {
 	}
 }
 
-// truePath returns latents without error, dt seconds apart, one per row.
+// truePath holds latents without error, dt seconds apart, one per row.
 type truePath struct {
 	z          *mat.Dense
 	trajectory []uint64
 	dt         float64
 }
 
-// Length scales as multiples of the path's extent, and prior variances of the drift, per second², among which the evidence chooses.
+// Candidates from which the evidence chooses: length scales as multiples of the path's extent, and prior variances of the drift, per second².
 var (
 	lengthScales = []float64{0.25, 0.5, 1, 2, 4, 8}
 	variances    = floats.LogSpan(make([]float64, 41), 1e-2, 1e6)
 )
 
-// drift is the posterior mean of the drift at every latent. Each coordinate's is a priori a Gaussian process of its own,
+// drift returns the posterior mean of the drift at every latent. The prior of each coordinate of the drift is an independent Gaussian process,
 //
 //	Δz/(σΔt) = f(x) + N(0, 1/Δt),  f ~ GP(0, a exp(-|x - x'|²/2ℓ²)),  x = z/σ,
 //
-// σ² the path's quadratic variation a coordinate, and the a and ℓ of the largest marginal likelihood among the above.
+// where σ² is the path's quadratic variation per coordinate, and a and ℓ are the candidates with the largest marginal likelihood.
 func (p *truePath) drift() *mat.Dense {
 	n, d := p.z.Dims()
 	sigma := p.diffusion()
@@ -92,7 +92,7 @@ func (p *truePath) drift() *mat.Dense {
 				y[j] = (x.At(i+1, c) - x.At(i, c)) / p.dt
 			}
 			evidence, a := r.choose(y)
-			if evidence <= best[c] { // starts as the evidence for no drift
+			if evidence <= best[c] { // best starts at the evidence for no drift, 0
 				continue
 			}
 			best[c] = evidence
@@ -109,7 +109,7 @@ func (p *truePath) drift() *mat.Dense {
 	return out
 }
 
-// starts lists the latents that another of their trajectory follows.
+// starts lists the latents that have a successor in their trajectory.
 func (p *truePath) starts() (at []int) {
 	for i := range len(p.trajectory) - 1 {
 		if p.trajectory[i] == p.trajectory[i+1] {
@@ -119,7 +119,7 @@ func (p *truePath) starts() (at []int) {
 	return at
 }
 
-// diffusion is σ by quadratic variation.
+// diffusion returns σ per coordinate, from the quadratic variation.
 func (p *truePath) diffusion() []float64 {
 	at, sigma := p.starts(), make([]float64, p.z.RawMatrix().Cols)
 	for c := range sigma {
@@ -132,7 +132,7 @@ func (p *truePath) diffusion() []float64 {
 	return sigma
 }
 
-// squaredDistances is |x - x'|² between all rows.
+// squaredDistances returns |x - x'|² between all rows.
 func squaredDistances(x *mat.Dense) *mat.Dense {
 	n, _ := x.Dims()
 	out := mat.NewDense(n, n, nil)
@@ -143,14 +143,14 @@ func squaredDistances(x *mat.Dense) *mat.Dense {
 	return out
 }
 
-// kernel is exp(-squares/2ℓ²).
+// kernel returns exp(-squares/2ℓ²).
 func kernel(squares *mat.Dense, length float64) *mat.Dense {
 	var k mat.Dense
 	k.Apply(func(_, _ int, s float64) float64 { return math.Exp(-s / (2 * length * length)) }, squares)
 	return &k
 }
 
-// regression is y = f + N(0, s²) with f of covariance a K, made ready for every y and a by K's eigenvectors.
+// regression is y = f + N(0, s²) with covariance a K of f. With K's eigenvectors it can be solved fast for every y and a.
 type regression struct {
 	u      mat.Dense // n × rank
 	lambda []float64
@@ -160,8 +160,8 @@ type regression struct {
 // negligible bounds the residual of a kernel's diagonal, which starts at 1, and of its eigenvalues.
 const negligible = 1e-8
 
-// newRegression uses the rows and columns at of k. With K = LL' the eigenvalues of L'L = V diag(λ) V' are those of K, whose vectors are LV/√λ; the L of a
-// smooth kernel has few columns.
+// newRegression uses the rows and columns `at` of k as K. With K = LL' and L'L = V diag(λ) V', K has the eigenvalues λ and the eigenvectors LV/√λ. For a smooth
+// kernel, L has few columns.
 func newRegression(k *mat.Dense, at []int, noise float64) *regression {
 	l := factor(k, at)
 	var gram mat.SymDense
@@ -171,7 +171,7 @@ func newRegression(k *mat.Dense, at []int, noise float64) *regression {
 	var v mat.Dense
 	eigen.VectorsTo(&v)
 	r := &regression{lambda: eigen.Values(nil), noise: noise}
-	for j, lambda := range r.lambda { // ascending; rounding scatters the lowest around 0
+	for j, lambda := range r.lambda { // in ascending order; rounding scatters the lowest ones around 0
 		r.lambda[j] = max(lambda, negligible)
 		column := v.ColView(j).(*mat.VecDense)
 		column.ScaleVec(1/math.Sqrt(r.lambda[j]), column)
@@ -180,7 +180,7 @@ func newRegression(k *mat.Dense, at []int, noise float64) *regression {
 	return r
 }
 
-// factor returns L, n × rank, by Cholesky's method with pivots, which ends when nothing is left to explain.
+// factor returns L, n × rank, by pivoted Cholesky decomposition, which ends when the residual is negligible.
 func factor(k *mat.Dense, at []int) *mat.Dense {
 	n := len(at)
 	left := make([]float64, n)
@@ -209,7 +209,7 @@ func factor(k *mat.Dense, at []int) *mat.Dense {
 	}
 }
 
-// choose returns the prior variance a of the largest evidence, and its gain over the evidence for no drift,
+// choose returns the prior variance a with the largest evidence, and the gain over the evidence for no drift,
 //
 //	½ Σ [ratio/(1 + ratio) (u'y)²/s² - ln(1 + ratio)],  ratio = aλ/s².
 func (r *regression) choose(y []float64) (evidence, variance float64) {
@@ -229,7 +229,7 @@ func (r *regression) choose(y []float64) (evidence, variance float64) {
 	return evidence, variance
 }
 
-// weights is (aK + s²)⁻¹y = [y - Σ u ratio/(1 + ratio) u'y]/s².
+// weights returns (aK + s²)⁻¹y = [y - Σ u ratio/(1 + ratio) u'y]/s².
 func (r *regression) weights(y []float64, a float64) []float64 {
 	var w, explained mat.VecDense
 	w.MulVec(r.u.T(), mat.NewVecDense(len(y), y))

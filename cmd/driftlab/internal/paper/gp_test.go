@@ -13,7 +13,7 @@ import (
 	"driftscope/online/drift"
 )
 
-// The decomposed kernel gives what the definitions do.
+// The decomposed kernel gives the same results as the definitions.
 func TestRegression(t *testing.T) {
 	suite.Long(t)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -24,7 +24,7 @@ func TestRegression(t *testing.T) {
 	for i := range at {
 		at[i], y[i] = i+1, 2*x.At(i+1, 0)+math.Sqrt(noise)*rng.NormFloat64()
 	}
-	for _, length := range []float64{0.1, 1, 5} { // of full rank, and of lower
+	for _, length := range []float64{0.1, 1, 5} { // full rank, and lower ranks
 		k := kernel(squaredDistances(x), length)
 		r := newRegression(k, at, noise)
 		evidence, a := r.choose(y)
@@ -42,7 +42,7 @@ func TestRegression(t *testing.T) {
 		if !ok || !fine {
 			t.Fatal("no such normal law")
 		}
-		// What the factor leaves out, 1e-8 of 1, times a/s².
+		// The factor omits 1e-8 of 1; multiplied by a/s² this is the error.
 		tolerance := 1e-6 * max(1, a)
 		if want := moving.LogProb(y) - idle.LogProb(y); math.Abs(evidence-want) > tolerance {
 			t.Errorf("length %g: evidence %g, expected %g", length, evidence, want)
@@ -59,7 +59,7 @@ func TestRegression(t *testing.T) {
 	}
 }
 
-// Over 10 s a spring of 4 in two dimensions has a drift of mean square 4 in sum; a linear law's 6 numbers cost 6/10.
+// Over 10 s, a spring of 4 in two dimensions has a drift whose mean square, summed over coordinates, is 4. The 6 numbers of a linear law cost 6/10.
 func TestGaussianProcessFindsASpring(t *testing.T) {
 	suite.Long(t)
 	const runs = 3
@@ -83,7 +83,7 @@ func TestGaussianProcessFindsASpring(t *testing.T) {
 	}
 }
 
-// Two trajectories are no transition, and coordinates on any scale are found alike.
+// There is no transition between two trajectories, and the result does not depend on the scale of the coordinates.
 func TestGaussianProcessScales(t *testing.T) {
 	suite.Long(t)
 	law := &drift.Law{Sigma: []float64{1}, Step: 0.01}
@@ -108,7 +108,7 @@ func TestGaussianProcessScales(t *testing.T) {
 	}
 }
 
-// The paper's p-values follow from its means and standard deviations by this test, but for its rounding of all of them.
+// The paper's p-values follow from its means and standard deviations by this test, up to rounding.
 func TestPaperPValues(t *testing.T) {
 	printed := map[string]float64{"balls-constant": 0.0783, "balls-ou": 0.0001, "balls-circle": 0.0001, "multiple-balls-ou": 0.6975,
 		"digits-constant": 0.0238, "digits-ou": 0.3839, "digits-circle": 0.0089, "wasserstein-ou": 0, "wasserstein-double-well": 0.0091,

@@ -13,10 +13,10 @@ import (
 	"driftscope/internal/suite"
 )
 
-// boundsKept are rows whose bounds, which take a second a film, are found anew, one of each kind of noise.
+// boundsKept are rows whose bounds the test computes again, one per kind of noise. This takes one second per film.
 var boundsKept = map[string]bool{"balls-ou": true, "balls-ou-normal": true, "wasserstein-ou-student": true, "dna-0": true}
 
-// The committed table follows from the committed figures, run by run, whatever recipe made them.
+// The committed table follows from the committed figures of the runs, for any recipe.
 func TestPaperKept(t *testing.T) {
 	suite.Long(t)
 	const kept = "../../../../docs/paper"
@@ -24,7 +24,7 @@ func TestPaperKept(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, "no figures are kept")
 	}
-	runs := map[string]int{} // of each row, the last
+	runs := map[string]int{} // last run of each row
 	for _, file := range files {
 		var f finding
 		data, err := os.ReadFile(file)
@@ -87,7 +87,7 @@ func TestPaperKept(t *testing.T) {
 	}
 }
 
-// --only-table shows what is there, of rows that are made in part too, and makes nothing.
+// --only-table shows existing results, also of incomplete rows, and makes nothing.
 func TestPaperOnlyTable(t *testing.T) {
 	c := &Options{Out: t.TempDir(), Rows: []string{"balls-ou", "balls-circle"}, Runs: 2, Seeds: 1, Table: true}
 	if err := c.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "--only-table") {
@@ -107,7 +107,7 @@ func TestPaperOnlyTable(t *testing.T) {
 	if !strings.Contains(table, "| balls-ou | 1 |") || !strings.Contains(table, "| 8.2e-11 | – |") || strings.Contains(table, "balls-circle") {
 		t.Errorf("the table is %s", table)
 	}
-	// Of rows that draw a set's pictures it needs neither the set nor stand-ins, of which another bound would follow.
+	// For rows with pictures from a set, it needs neither the set nor substitutes, which would have a different bound.
 	data, err = os.ReadFile("../../../../docs/paper/digits-ou-1.json")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(c.Out, "digits-ou-1.json"), data, 0o666)

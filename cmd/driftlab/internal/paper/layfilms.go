@@ -9,8 +9,8 @@ import (
 	"driftscope/internal/job/evaluation"
 )
 
-// layFilms lays latents that are places relative to a centre of each film's own affinely over the truth. What is linear holds for all
-// films, and each has its own offset, by least squares on the first halves, over which the means of a film go:
+// layFilms aligns latents with the truth by an affine map if they are positions relative to a different centre in each film. All films share the linear part,
+// and each film has its own offset. The fit is by least squares on the first halves of the films, and the means are also taken over these:
 //
 //	truth ≈ (z - mean z) Linear + mean truth.
 func layFilms(z, truth *mat.Dense, films [][]int) (*evaluation.Alignment, error) {
@@ -29,7 +29,7 @@ func layFilms(z, truth *mat.Dense, films [][]int) (*evaluation.Alignment, error)
 	return a, err
 }
 
-// firstMeans has in each row the mean over the first half of the row's film.
+// firstMeans returns, in each row, the mean over the first half of the row's film.
 func firstMeans(m *mat.Dense, films [][]int) *mat.Dense {
 	out := mat.NewDense(m.RawMatrix().Rows, m.RawMatrix().Cols, nil)
 	for _, film := range films {
@@ -47,7 +47,7 @@ func firstMeans(m *mat.Dense, films [][]int) *mat.Dense {
 	return out
 }
 
-// halves returns the rows in the first half of each film, and those in the second.
+// halves returns the rows in the first half of each film, and the rows in the second half.
 func halves(films [][]int) (first, second []int) {
 	for _, film := range films {
 		first = append(first, film[:len(film)/2]...)

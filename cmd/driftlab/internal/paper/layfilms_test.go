@@ -12,7 +12,7 @@ import (
 	"driftscope/online/offline"
 )
 
-// relative are walks of three films, and the same places by a linear map from a centre of each film's own, as a model has them.
+// relative returns walks in three films, and the same positions after a linear map, relative to a different centre in each film, as a model would give them.
 func relative() (z, walk *mat.Dense, trajectory []uint64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for film, n := range []int{40, 30, 31} {
@@ -29,8 +29,8 @@ func relative() (z, walk *mat.Dense, trajectory []uint64) {
 	return z, walk, trajectory
 }
 
-// Places relative to each film's centre are laid over the truth to rounding, with all that lies in second halves unseen. One map for all
-// films leaves the centres, tens of steps apart, in the places.
+// Positions relative to each film's centre are aligned with the truth up to rounding, without the second halves. With one map for all films, the centres, tens
+// of steps apart, remain in the positions.
 func TestLayFilms(t *testing.T) {
 	z, walk, trajectory := relative()
 	films := evaluation.Films(trajectory)
@@ -52,7 +52,7 @@ func TestLayFilms(t *testing.T) {
 		t.Errorf("under one map: off by %g, expected more than a step, 1", got)
 	}
 
-	// What lies in second halves moves its own frame alone.
+	// A change in a second half affects only its own frame.
 	before, err := layFilms(z, walk, films)
 	if err != nil {
 		t.Fatal(err)

@@ -20,17 +20,16 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// task is one training of the paper's with its results.
+// task is one training for the paper, with its results.
 type task interface {
-	fmt.Stringer                       // names it to people
-	file() string                      // name of its files, without endings; unique among tasks
-	whole() bool                       // nothing is left to make
+	fmt.Stringer                       // name for messages
+	file() string                      // name of the task's files, without endings; unique among tasks
+	whole() bool                       // all results exist
 	recall() error                     // reads the existing results
 	perform(ctx context.Context) error // makes the missing results, in minutes
 }
 
-// makeAll runs the missing tasks with how, one per core at a time. It reports a failed task and leaves it out; the end of ctx
-// ends all.
+// makeAll runs the missing tasks with how, at most one per core at a time. It reports a failed task and continues with the others. If ctx ends, all tasks end.
 func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) error) (failed []string, err error) {
 	missing := slices.DeleteFunc(slices.Clone(tasks), task.whole)
 	var mu sync.Mutex
@@ -64,7 +63,7 @@ func makeAll(ctx context.Context, tasks []task, how func(context.Context, task) 
 	return failed, err
 }
 
-// makeOne makes a single task, in a process that another process of the same command started.
+// makeOne makes a single task. It runs in a child process that inOwnProcess started.
 func makeOne(ctx context.Context, tasks []task, file string) error {
 	i := slices.IndexFunc(tasks, func(t task) bool { return t.file() == file })
 	if i < 0 {
@@ -73,8 +72,8 @@ func makeOne(ctx context.Context, tasks []task, file string) error {
 	return tasks[i].perform(ctx)
 }
 
-// inOwnProcess makes a task with the same command in a process of its own, on one core. The threads of one training wait for each other: two trainings on one
-// core each make 1.4 times as many steps as two after one another on both cores. So the figures do not depend on the number of cores.
+// inOwnProcess makes a task in a child process with the same command, on one core. The threads of one training wait for each other, so two trainings on one
+// core each make 1.4 times as many steps as two successive trainings on two cores. With one core per task, the figures do not depend on the number of cores.
 func inOwnProcess(ctx context.Context, t task) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -82,7 +81,7 @@ func inOwnProcess(ctx context.Context, t task) error {
 	}
 	p := exec.CommandContext(ctx, self, append(slices.Clone(os.Args[1:]), "--make", t.file())...)
 	p.Env = append(os.Environ(), "OMP_NUM_THREADS=1")
-	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // only this process passes on the terminal's Ctrl-C: a second signal would cost the checkpoint
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // only this process forwards Ctrl-C: a second signal would lose the checkpoint
 	p.Cancel = func() error { return p.Process.Signal(syscall.SIGTERM) }
 	told := &labelled{to: os.Stderr, label: t.String() + ": "}
 	p.Stderr = told
@@ -97,12 +96,12 @@ func inOwnProcess(ctx context.Context, t task) error {
 	return t.recall()
 }
 
-// labelled passes lines on behind a label.
+// labelled prefixes every line with a label.
 type labelled struct {
 	to    io.Writer
 	label string
-	part  []byte // of a line that has not ended
-	last  string // of finished lines, without the prefix of a report and without the page that it names
+	part  []byte // unfinished line
+	last  string // last finished line, without the prefix "driftlab: "; lines that name a page are ignored
 }
 
 func (l *labelled) Write(data []byte) (int, error) {

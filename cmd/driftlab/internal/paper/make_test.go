@@ -13,7 +13,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// chore is a task that does as it is told.
+// chore is a task with a given behaviour.
 type chore struct {
 	name string
 	done bool
@@ -31,11 +31,11 @@ func (c *chore) perform(ctx context.Context) error {
 	return err
 }
 
-// Tasks are made as many at a time as there are cores, what is whole is left as it is, and what fails is told and holds nobody up.
+// One task per core runs at a time, complete tasks are not made again, and a failed task is reported and does not stop the others.
 func TestMakeAll(t *testing.T) {
 	var now, made atomic.Int64
 	cores := int64(runtime.NumCPU())
-	full := make(chan struct{}) // closed once there are as many at work as there are cores
+	full := make(chan struct{}) // closed when one task per core is running
 	work := func(ctx context.Context) error {
 		n := now.Add(1)
 		defer now.Add(-1)

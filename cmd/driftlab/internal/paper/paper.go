@@ -1,5 +1,4 @@
-// Package paper repeats the paper's experiments: the rows of its table and its studies, each run in a process of its own, with the results as tables and
-// pictures.
+// Package paper repeats the paper's experiments: the rows of its table and the studies. Each run has its own process. The results are tables and pictures.
 package paper
 
 import (
@@ -19,20 +18,20 @@ import (
 
 // Options are the flags of the command paper.
 type Options struct {
-	Rows    []string // all, or names of rows
-	Runs    int      // a row
+	Rows    []string // names of rows, or all
+	Runs    int      // runs per row
 	Studies []string // diagonal, sizes
 	Seeds   int      // runs of every model in a study
 	Seed    uint64   // run K has seed Seed + K
-	Out     string   // the folder of everything
-	Assets  string   // the folder with mnist and coil20
+	Out     string   // folder of all results
+	Assets  string   // folder with mnist and coil20
 	Steps   int      // steps of every training; 0 uses the row's
-	Table   bool     // make no run
+	Table   bool     // only print existing results
 	JSON    bool     // print the table as JSON
-	Make    string   // the single task to make
+	Make    string   // single task to make
 }
 
-// Run makes every missing run, and the table of all requested ones.
+// Run makes every missing run, and the table of all requested runs.
 func (c *Options) Run(ctx context.Context) error {
 	rows, err := c.check()
 	if err != nil {
@@ -76,7 +75,7 @@ func (c *Options) Run(ctx context.Context) error {
 	}
 	console.Say("%s and .html have the table", filepath.Join(c.Out, "table.md"))
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %d runs failed, and the table lacks them: %s: the same command tries them again", len(failed), len(tasks), strings.Join(failed, "; "))
+		return fmt.Errorf("%d of %d runs failed and are missing in the table (%s): repeat the command to retry them", len(failed), len(tasks), strings.Join(failed, "; "))
 	}
 	return nil
 }
@@ -110,7 +109,7 @@ func (c *Options) print(t *table) error {
 	return err
 }
 
-// plan is every run of every row, in order.
+// plan has every run of every row, in order.
 type plan []*experiment
 
 // plan lists the experiments and reads their existing results.
@@ -142,7 +141,7 @@ func tasksOf(p plan, asked []*studyRun) (tasks []task) {
 	return tasks
 }
 
-// origin says how the results were made.
+// origin records how the results were made.
 type origin struct {
 	Command string    `json:"command"`
 	Commit  string    `json:"commit,omitempty"` // commit of the build, empty if unknown

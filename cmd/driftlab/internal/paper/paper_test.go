@@ -38,7 +38,7 @@ func TestPaperRows(t *testing.T) {
 		if r.affine != strings.HasPrefix(r.scene, "dna-") {
 			t.Errorf("%s: affine is %t, the paper aligns its films of DNA so, and nothing else", r.scene, r.affine)
 		}
-		if r.crop != map[bool]string{true: "film"}[r.affine] { // an empty one is in no finding, of whatever build
+		if r.crop != map[bool]string{true: "film"}[r.affine] { // an empty crop is omitted from findings, in all builds
 			t.Errorf("%s: crop is %q, the paper's films of DNA are seen one by one, and nothing else", r.scene, r.crop)
 		}
 		if !slices.Contains(sim.Names(), r.scene) {
@@ -61,7 +61,7 @@ func TestPaperRows(t *testing.T) {
 	}
 }
 
-// TestPaperRun makes one short experiment, and of what it finds there already only what is missing.
+// TestPaperRun makes one short experiment, and then only the missing parts of existing results.
 func TestPaperRun(t *testing.T) {
 	suite.Long(t)
 	c := &Options{Out: t.TempDir(), Runs: 1, Steps: 12}
@@ -102,7 +102,7 @@ func TestPaperRun(t *testing.T) {
 		if err != nil || model != nil && !now.ModTime().Equal(model.ModTime()) {
 			t.Errorf("%s: the model was made again: %v", there.what, err)
 		}
-		// A latent that carries nothing has an R² of about 0.
+		// A latent without information has an R² of about 0.
 		if f := e.found; f.Figures.N != 60 || f.Figures.R2[0] < 0.8 || !(*f.Figures.LMu >= 0) || !(f.Oracle.LMu > 0) || f.GP == nil || f.Settings != e.settings {
 			t.Errorf("%s: found %+v", there.what, f)
 		}
@@ -136,10 +136,11 @@ func TestPaperRun(t *testing.T) {
 	}
 }
 
-// here makes a task in the test's own process.
+// here makes a task in the test's process.
 func here(ctx context.Context, t task) error { return t.perform(ctx) }
 
-// judgedAnew judges the experiment again affinely, and measures reconstruction as rows with noise do, against the same film before it was rounded to 8 bits.
+// judgedAnew judges the experiment again under an affine map. It measures reconstruction as for rows with noise, against the same film before rounding to 8
+// bits.
 func judgedAnew(t *testing.T, e *experiment) {
 	t.Helper()
 	frames := filepath.Join(t.TempDir(), "film")
@@ -169,14 +170,14 @@ func judgedAnew(t *testing.T, e *experiment) {
 		t.Fatal(err)
 	}
 	for i, want := range rounded {
-		if got := m.seen.Reconstruction[i]; math.Abs(got-want) > 2*math.Sqrt(want)/255 { // twice an error of one level in every pixel
+		if got := m.seen.Reconstruction[i]; math.Abs(got-want) > 2*math.Sqrt(want)/255 { // twice the error of one grey level in every pixel
 			t.Errorf("frame %d: %g, expected %g", i, got, want)
 		}
 	}
 }
 
-// TestPaperSmooths: latents in noise of three times a frame's motion are half as far off given the whole film, or nearer (a third with
-// the law known); which the table sets beside the row without noise.
+// TestPaperSmooths: for latents with noise of three times the motion per frame, smoothing over the whole film at least halves the error (to a third if the law
+// is known). The table compares this with the row without noise.
 func TestPaperSmooths(t *testing.T) {
 	suite.Long(t)
 	rng := rand.New(rand.NewPCG(3, 0))
@@ -205,7 +206,7 @@ func TestPaperSmooths(t *testing.T) {
 	}
 }
 
-// madeUp are runs of one row with given figures, as if they had been made.
+// madeUp returns complete runs of one row with given figures.
 func madeUp(t *testing.T, c *Options, name string, latent float64, mu ...float64) plan {
 	t.Helper()
 	rows, err := chooseRows([]string{name})
@@ -229,7 +230,7 @@ func madeUp(t *testing.T, c *Options, name string, latent float64, mu ...float64
 func TestPaperTable(t *testing.T) {
 	c := &Options{Out: t.TempDir()}
 	p := append(madeUp(t, c, "balls-ou", 0.0016, 0.5, 1.5), madeUp(t, c, "balls-circle", 0.093, 3)...)
-	p[0].found.Settings.Recipe = 50 // trained by an earlier one
+	p[0].found.Settings.Recipe = 50 // trained with an earlier recipe
 	table := newTable(p, []string{"digits-ou, run 2: disk full"})
 	got := strings.Split(string(table.markdown()), "\n")
 	want := []string{
@@ -254,7 +255,7 @@ func TestPaperTable(t *testing.T) {
 	}
 }
 
-// The last digits of the paper's figures are no miss where they are met.
+// Figures that equal the paper's up to its last digit are not shortfalls.
 func TestPaperShortfalls(t *testing.T) {
 	r := tableRow{figures: figures{LLatentCoord: 0.1, LMuCoord: math.NaN(), LMu: 0.2}, Paper: quoted{LLatent: 0.1, LMu: 0.2}}
 	if got := r.shortfalls(); len(got) != 1 || got[0].Figure != "l_mu_coord" {
@@ -266,7 +267,7 @@ func TestPaperShortfalls(t *testing.T) {
 	}
 }
 
-// refuses wants a mistake of the user's.
+// refuses requires a usage error.
 func refuses(t *testing.T, c *Options, want string) {
 	t.Helper()
 	if err := c.Run(t.Context()); err == nil || console.Status(err) != 2 || !strings.Contains(err.Error(), want) {

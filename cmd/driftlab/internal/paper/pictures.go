@@ -25,7 +25,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// Endings of a row's pictures, from its first run.
+// Endings of the file names of a row's pictures, which show its first run.
 const (
 	pathPicture   = "-path.svg"
 	driftPicture  = "-drift.svg"
@@ -51,7 +51,7 @@ func (m *measured) draw(ctx context.Context, path string) error {
 	return m.drawFrames(ctx, path+framesPicture)
 }
 
-// drawPath draws the latents over the truth: in the plane if they have two dimensions, otherwise the first three over time.
+// drawPath plots the latents over the truth. Two latents are plotted in the plane; otherwise the first three are plotted over time.
 func (m *measured) drawPath(latents *mat.Dense) *plot.Plot {
 	_, d := latents.Dims()
 	p := newPlot("z1", "z2")
@@ -75,7 +75,7 @@ func (m *measured) drawPath(latents *mat.Dense) *plot.Plot {
 	return p
 }
 
-// addPath adds a line a trajectory.
+// addPath adds one line per trajectory.
 func (m *measured) addPath(p *plot.Plot, name string, x, y []float64, ink color.Color) {
 	for i, film := range evaluation.Films(m.seen.Trajectory) {
 		from, to := film[0], film[0]+len(film)
@@ -86,10 +86,10 @@ func (m *measured) addPath(p *plot.Plot, name string, x, y []float64, ink color.
 	}
 }
 
-// arrows is the most visited points that a drift is drawn at in the plane.
+// arrows is the largest number of visited points at which a drift is drawn in the plane.
 const arrows = 80
 
-// drawDrift draws the true, the learnt and the oracle's drift: as curves, or as lines from dots at some of the visited points.
+// drawDrift plots the true, the learnt and the oracle's drift, in one dimension as curves, in two as lines from dots at some of the visited points.
 func (m *measured) drawDrift(latents *mat.Dense) *plot.Plot {
 	n, d := latents.Dims()
 	learnt := m.alignment.To.Turn(evaluation.DriftAt(sdevae.DriftOf(&m.model.Card), m.seen.Z))
@@ -164,7 +164,7 @@ func writePlot(path string, p *plot.Plot) error {
 // framesShown is the number of columns of frames in a picture.
 const framesShown = 8
 
-// drawFrames draws frames of the film in columns: without noise if they have any, as the model sees them, and as it reconstructs them.
+// drawFrames draws frames of the film in columns: without noise if the film has noise, as the model's input, and as its reconstruction.
 func (m *measured) drawFrames(ctx context.Context, path string) error {
 	shown := make([]int, min(framesShown, len(m.seen.Seq)))
 	for i := range shown {
@@ -179,7 +179,7 @@ func (m *measured) drawFrames(ctx context.Context, path string) error {
 		return err
 	}
 	strips := [][][]float32{seen, made}
-	low, high := 0.0, 1.0 // range shown
+	low, high := 0.0, 1.0 // displayed range
 	if m.experiment.row.clean != "" {
 		clean, err := m.pick(ctx, m.clean(), shown)
 		if err != nil {
@@ -209,7 +209,7 @@ func (m *measured) drawFrames(ctx context.Context, path string) error {
 	return console.WriteFile(path, b.Bytes())
 }
 
-// decode draws frames from their latents.
+// decode computes frames from their latents.
 func (m *measured) decode(frames []int) ([][]float32, error) {
 	encoder, err := m.model.NewEncoder()
 	if err != nil {
@@ -227,7 +227,7 @@ func (m *measured) decode(frames []int) ([][]float32, error) {
 	return out, nil
 }
 
-// pick reads some frames of a film as the model sees them.
+// pick returns some frames of a film as the model's input.
 func (m *measured) pick(ctx context.Context, film *recording.Recording, frames []int) ([][]float32, error) {
 	var out [][]float32
 	err := m.each(ctx, film, func(i int, pixels []float32) {
@@ -238,7 +238,7 @@ func (m *measured) pick(ctx context.Context, film *recording.Recording, frames [
 	return out, err
 }
 
-// each calls fn with every frame of a film as the model sees it, to keep.
+// each calls fn with every frame of a film as the model's input. fn may keep the pixels.
 func (m *measured) each(ctx context.Context, film *recording.Recording, fn func(i int, pixels []float32)) error {
 	i := 0
 	_, err := film.Each(ctx, m.model.Card.Preprocess, func(f *frame.Frame) error {

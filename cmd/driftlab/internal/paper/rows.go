@@ -9,24 +9,23 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// paperRow is a row of the paper's table of results, with its training here.
+// paperRow is a row of the paper's table of results, with the settings of its training here.
 type paperRow struct {
 	scene  string // scene of ingest/sim; also the row's name
 	latent int
 	frames int
-	steps  int    // pretrain's where 0
-	clahe  string // pretrain's
+	steps  int    // 0 means pretrain's default
+	clahe  string // pretrain's option
 	crop   string // pretrain's option; auto if empty
-	affine bool   // an affine map for each film, as in the paper; otherwise an isometry
-	clean  string // the scene without noise on its pixels, against which reconstruction is measured
-	apart  string // why the paper's figures are not comparable, if they are not
+	affine bool   // align by an affine map for each film, as in the paper; otherwise by an isometry
+	clean  string // scene without pixel noise, with which reconstructions are compared
+	apart  string // reason why the paper's figures are not comparable; empty if they are
 	paper  published
-	moved  displacements // of the paper, for its films of DNA
+	moved  displacements // the paper's errors, for its films of DNA
 }
 
-// published is the paper's line: its L_latent and L_mu, for which its code averaged over coordinates, the mean squared error
-// of reconstruction per pixel, and the Cramér-Rao bound, 0 if missing. gp is the drift's error of a Gaussian process with the
-// true latents (Duncker et al. 2019), zero if missing.
+// published holds the paper's figures in a row: L_latent and L_mu, which its code averaged over coordinates, the mean squared error of reconstruction per
+// pixel, and the Cramér-Rao bound, 0 if missing. gp is the drift error of a Gaussian process with the true latents (Duncker et al. 2019), zero if missing.
 type published struct {
 	latent, mu, recon spread
 	crlb              float64
@@ -38,7 +37,7 @@ type spread struct{ mean, sd float64 }
 
 const filmed = "the paper's films are of real molecules, in units that it does not give"
 
-// paperRows is the paper's table 1. The paper equalises its real films only. Several things that move need more steps.
+// paperRows is the paper's table 1. The paper equalises only its real films. Scenes with several moving objects need more steps.
 var paperRows = []paperRow{
 	{scene: "balls-constant", latent: 2, frames: 1000, clahe: "off", paper: published{spread{1.08, 0.47}, spread{0.507, 0.299}, spread{1.71e-2, 1.85e-2}, 0.2, spread{0.237, 0.010}}},
 	{scene: "balls-ou", latent: 2, frames: 1000, clahe: "off", paper: published{spread{1.41e-2, 1.20e-2}, spread{0.920, 0.223}, spread{3.23e-3, 12.0e-3}, 0.2, spread{0.217, 0.010}}},
@@ -72,7 +71,7 @@ var paperRows = []paperRow{
 // everyRow is the value of --rows for the whole table.
 const everyRow = "all"
 
-// chooseRows returns the rows that --rows names, in the table's order; for all, the rows of scenes that this build draws.
+// chooseRows returns the rows named by --rows, in the table's order. For "all" it returns the rows whose scenes this build can render.
 func chooseRows(names []string) (rows []paperRow, err error) {
 	all := slices.Contains(names, everyRow)
 	for _, name := range names {
@@ -106,5 +105,5 @@ func rowNames(rows []paperRow) string {
 	return strings.Join(names, ", ")
 }
 
-// RowNames lists the rows for people.
+// RowNames lists the rows for help texts.
 func RowNames() string { return rowNames(paperRows) }

@@ -9,12 +9,12 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 )
 
-// sizesRow is the reconstruction with one number of latents.
+// sizesRow has the reconstruction error with one number of latents.
 type sizesRow struct {
 	studied
 	ReconMSE float64   `json:"recon_mse"`
 	MeanMSE  float64   `json:"mean_mse"` // error of the mean picture
-	Each     []float64 `json:"each"`     // reconstruction, a seed
+	Each     []float64 `json:"each"`     // reconstruction error per seed
 	SD       struct {
 		ReconMSE float64 `json:"recon_mse"`
 	} `json:"sd"`
@@ -33,7 +33,7 @@ func newSizesRow(of studied, figures []*withheld) sizesRow {
 	return r
 }
 
-// cells are the row's in the section.
+// cells returns the row's cells in the section.
 func (r *sizesRow) cells() []string {
 	recon := short(r.ReconMSE)
 	if r.Seeds > 1 {
@@ -42,10 +42,10 @@ func (r *sizesRow) cells() []string {
 	return []string{r.Row, fmt.Sprint(r.Latent), recipesText(r.Recipes), fmt.Sprint(r.Seeds), recon, short(r.MeanMSE), fmt.Sprintf("%.1f %%", 100*(1-r.ReconMSE/r.MeanMSE))}
 }
 
-// sizesPicture is the picture's name.
+// sizesPicture is the picture's file name.
 const sizesPicture = "sizes.svg"
 
-// drawSizes shows the mean over seeds as a line, with a dot a seed.
+// drawSizes plots the mean over seeds as a line, and each seed as a dot.
 func drawSizes(rows []sizesRow) *plot.Plot {
 	p := newPlot("latents", "reconstruction, mean squared error a pixel")
 	var latents, means []float64

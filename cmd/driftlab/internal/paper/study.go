@@ -22,7 +22,7 @@ const (
 	studyRestarts = 1
 )
 
-// study is a question of the paper besides its table, answered by models of some rows with several numbers of latents.
+// study is a question of the paper outside its table. It is answered with models of some rows, with several numbers of latents.
 type study struct {
 	name    string
 	rows    []string
@@ -35,8 +35,8 @@ const (
 	sizesStudy    = "sizes"
 )
 
-// paperStudies are the paper's: which of 16 latents move, and reconstruction against their number. The paper shows 4, 6 and 8 of these, and does not say for
-// which film.
+// paperStudies are the paper's studies: which of 16 latents move, and the reconstruction error as a function of the number of latents. The paper shows 4, 6 and
+// 8 latents, and does not name the film.
 var paperStudies = []study{
 	{diagonalStudy, []string{"dna-0", "dna-1", "dna-2"}, []int{16}},
 	{sizesStudy, []string{"dna-0"}, []int{1, 2, 3, 4, 6, 8, 16}},
@@ -53,11 +53,11 @@ type studyRun struct {
 type answer struct {
 	Settings settings  `json:"settings"`
 	Origin   origin    `json:"origin"`
-	Seconds  float64   `json:"seconds"` // since it was last resumed
+	Seconds  float64   `json:"seconds"` // duration of the training since it was last resumed
 	Figures  *withheld `json:"figures"`
 }
 
-// withheld is a model's result on the half of its film without training.
+// withheld is a model's result on the half of its film that was not used for training.
 type withheld struct {
 	N        int     `json:"n"` // frames
 	ReconMSE float64 `json:"recon_mse"`
@@ -65,7 +65,7 @@ type withheld struct {
 	diagonal
 }
 
-// chooseStudies returns the runs of the studies that --studies names, and reads their existing results.
+// chooseStudies returns the runs of the studies named by --studies, with their existing results.
 func (c *Options) chooseStudies() ([]*studyRun, error) {
 	var runs []*studyRun
 	for _, name := range c.Studies {
@@ -96,7 +96,7 @@ func (c *Options) chooseStudies() ([]*studyRun, error) {
 	return runs, nil
 }
 
-// studyRun plans one run of a study, and recalls the results of an earlier command.
+// studyRun returns one run of a study, with the results of earlier commands.
 func (c *Options) studyRun(study string, row paperRow, latents, seed int) (*studyRun, error) {
 	row.latent, row.frames, row.steps = latents, 2*row.frames, studySteps
 	e, err := c.experiment(row, seed)
@@ -111,7 +111,7 @@ func (c *Options) studyRun(study string, row paperRow, latents, seed int) (*stud
 // file returns the name of the run's files, from its experiment.
 func (r *studyRun) file() string { return r.experiment.file() }
 
-// recall reads the run's results: its file, or the one beside its model, or a checkpoint.
+// recall reads the run's results: its file, or the file beside its model, or a checkpoint.
 func (r *studyRun) recall() error {
 	found := new(answer)
 	there, err := r.experiment.read(r.experiment.path+".json", found, &found.Settings)
@@ -127,14 +127,14 @@ func (r *studyRun) recall() error {
 	return nil
 }
 
-// training is the row's own, shorter, on the first half of the film.
+// training returns the row's options, with fewer steps and the first half of the film.
 func (r *studyRun) training(frames string) *training.Options {
 	c := r.experiment.training(frames)
 	c.Restarts, c.TrainFrames = studyRestarts, fmt.Sprintf("0:%d", r.experiment.settings.Frames/2)
 	return c
 }
 
-// perform trains the model and judges it. The frames are deleted in any case; model, report and checkpoint stay.
+// perform trains the model and judges it. It always deletes the frames; model, report and checkpoint remain.
 func (r *studyRun) perform(ctx context.Context) (err error) {
 	begun, frames := time.Now(), r.experiment.frames()
 	defer func() { err = errors.Join(err, os.RemoveAll(frames)) }()
@@ -157,7 +157,7 @@ func (r *studyRun) perform(ctx context.Context) (err error) {
 	return writeJSON(r.experiment.path+".json", r.answer)
 }
 
-// withhold judges the model on the frames from the given one on.
+// withhold judges the model on the frames from number from on.
 func (m *measured) withhold(ctx context.Context, from uint64) (*withheld, error) {
 	rows := m.seen.Rows(recording.Span{From: from, To: math.MaxUint64})
 	w := &withheld{N: len(rows)}
@@ -175,7 +175,7 @@ func (m *measured) withhold(ctx context.Context, from uint64) (*withheld, error)
 	return w, err
 }
 
-// variance is the mean squared distance a pixel of the frames from the first on from their mean.
+// variance returns the mean squared distance per pixel between the frames from number first on and their mean.
 func (m *measured) variance(ctx context.Context, first int) (float64, error) {
 	in := m.model.Card.Input
 	sums, squares := make([]float64, in.Channels*in.Height*in.Width), 0.0
@@ -195,7 +195,7 @@ func (m *measured) variance(ctx context.Context, first int) (float64, error) {
 	return squares / (n * size), err
 }
 
-// whole reports that nothing is left to make.
+// whole reports whether the result exists.
 func (r *studyRun) whole() bool { return r.answer != nil }
 
 // String names the run.
@@ -208,10 +208,10 @@ type studied struct {
 	Row     string `json:"row"`
 	Latent  int    `json:"latent"`
 	Seeds   int    `json:"seeds"`
-	Recipes []int  `json:"recipes"` // recipes that trained them, each once
+	Recipes []int  `json:"recipes"` // recipes of the models, without repetition
 }
 
-// studies holds their results, by the names of --studies.
+// studies holds the results of the studies, by their names in --studies.
 type studies struct {
 	Diagonal []diagonalRow `json:"diagonal,omitempty"`
 	Sizes    []sizesRow    `json:"sizes,omitempty"`

@@ -24,7 +24,7 @@ func TestPaperStudies(t *testing.T) {
 			t.Errorf("%s: %v", s.name, err)
 		}
 		for _, row := range s.rows {
-			// Film by film: the half that is judged begins with one.
+			// Trajectories are whole films, so the judged half begins with a new film.
 			if scene, err := sim.New(row, sim.Options{Frames: 2, Seed: 1}); err != nil || scene.Dim() != 2 {
 				t.Errorf("%s: %v: of films of DNA two coordinates are known", row, err)
 			}
@@ -35,7 +35,7 @@ func TestPaperStudies(t *testing.T) {
 	}
 }
 
-// TestPaperStudyRun makes one short run, judged by the half of the film that the training did not see, and finds it again.
+// TestPaperStudyRun makes one short run, which is judged on the half of the film without training, and then reads its results again.
 func TestPaperStudyRun(t *testing.T) {
 	suite.Long(t)
 	c := &Options{Out: t.TempDir(), Steps: 12}
@@ -74,7 +74,7 @@ func TestPaperStudyRun(t *testing.T) {
 		t.Errorf("no figures: %v", err)
 	}
 
-	// The model is whole, its figures are not: it is judged without training.
+	// The model is complete but its figures are missing, so it is judged without training.
 	if err := os.Remove(r.experiment.path + ".json"); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestPaperStudyRun(t *testing.T) {
 	judgedApart(t, r)
 }
 
-// judgedApart judges the model again with the half that was trained on blackened: nothing changes.
+// judgedApart judges the model again with a black training half. Nothing may change.
 func judgedApart(t *testing.T, r *studyRun) {
 	t.Helper()
 	if err := r.experiment.record(t.Context()); err != nil {
@@ -118,7 +118,7 @@ func judgedApart(t *testing.T, r *studyRun) {
 	if err != nil || again.ReconMSE != r.answer.Figures.ReconMSE || again.MeanMSE != r.answer.Figures.MeanMSE || !slices.Equal(again.Axes, r.answer.Figures.Axes) {
 		t.Errorf("%v: found %+v, expected %+v", err, again, r.answer.Figures)
 	}
-	// Of the frames' pixels in [0, 1], about their mean.
+	// Variance of the frames' pixels, in [0, 1], about their mean.
 	var frames [][]float32
 	if err := m.each(t.Context(), m.film, func(_ int, pixels []float32) { frames = append(frames, pixels) }); err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func TestWithinFilms(t *testing.T) {
 	}
 }
 
-// answered writes made-up answers for every run of a study, as if they had been made.
+// answered writes invented answers for every run of a study.
 func answered(t *testing.T, c *Options, figures func(r *studyRun) *withheld) {
 	t.Helper()
 	runs, err := c.chooseStudies()

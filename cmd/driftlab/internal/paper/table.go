@@ -29,24 +29,24 @@ type table struct {
 	Since   time.Time  `json:"since"` // time of the first run
 }
 
-// tableRow is a row's mean over runs, with the values of the paper's line.
+// tableRow has a row's means over runs, with the paper's figures.
 type tableRow struct {
 	Row     string `json:"row"`
 	Runs    int    `json:"runs"`
-	Recipes []int  `json:"recipes"` // recipes that trained them, each once
+	Recipes []int  `json:"recipes"` // recipes of the runs, without repetition
 	figures
 	SD       figures     `json:"sd"`
 	Paper    quoted      `json:"paper"`
 	Oracle   oracle      `json:"oracle"`
 	GP       process     `json:"gp"`
 	Allowed  *allowed    `json:"one_frame,omitempty"` // nil if the row's pictures are missing
-	Clean    string      `json:"clean,omitempty"`     // the row without the noise
+	Clean    string      `json:"clean,omitempty"`     // name of the row without noise
 	Pictures string      `json:"pictures,omitempty"`
 	Apart    string      `json:"not_comparable,omitempty"`
 	Misses   []shortfall `json:"misses"`
 }
 
-// figures belong to a run, or are their mean or standard deviation over runs.
+// figures are the figures of one run, or their mean or standard deviation over runs.
 type figures struct {
 	LLatent      float64 `json:"l_latent"`
 	LLatentCoord float64 `json:"l_latent_coord"`
@@ -56,31 +56,31 @@ type figures struct {
 	CRLB         float64 `json:"crlb"`
 	ReconMSE     float64 `json:"recon_mse"`
 
-	SmoothedCoord float64 `json:"l_smoothed_coord,omitempty"` // 0 but in rows with noise
+	SmoothedCoord float64 `json:"l_smoothed_coord,omitempty"` // 0 except in rows with noise
 
 	displacements
 }
 
-// displacements are the mean squared errors of the displacement from frame to frame, ours and registration's; 0 in rows that are not
+// displacements are the mean squared errors of the displacement between frames, from our latents and from registration. They are 0 in rows that are not
 // compared with registration.
 type displacements struct {
 	DisplacementMSE float64 `json:"displacement_mse,omitempty"`
 	RegistrationMSE float64 `json:"registration_mse,omitempty"`
 }
 
-// oracle is the error of the drift estimator on the true latents.
+// oracle is the error of our drift estimator on the true latents.
 type oracle struct {
 	drifting
 	SD drifting `json:"sd"`
 }
 
-// process is the drift error of a Gaussian process on the true latents, and the p-value of its difference from ours over runs.
+// process is the drift error of a Gaussian process on the true latents, and the p-value of the difference from our error over runs.
 type process struct {
 	oracle
 	P *float64 `json:"p"`
 }
 
-// quoted is the paper's line; its code took the mean over coordinates for both losses.
+// quoted has the paper's figures. The paper's code averages both losses over coordinates.
 type quoted struct {
 	LLatent  float64  `json:"l_latent"`
 	LMu      float64  `json:"l_mu"`
@@ -95,7 +95,7 @@ type quoted struct {
 	GP *quotedProcess `json:"gp"`
 }
 
-// quotedProcess is the paper's Gaussian process; the p-value follows from its figures.
+// quotedProcess has the paper's figures for the Gaussian process, and the p-value that follows from them.
 type quotedProcess struct {
 	LMu float64 `json:"l_mu"`
 	SD  float64 `json:"sd"`
@@ -104,11 +104,11 @@ type quotedProcess struct {
 
 // shortfall is a figure above the paper's mean.
 type shortfall struct {
-	Figure string  `json:"figure"` // its JSON name
-	Times  float64 `json:"times"`  // the paper's mean
+	Figure string  `json:"figure"` // JSON name of the figure
+	Times  float64 `json:"times"`  // ratio to the paper's mean
 }
 
-// newTable averages over each row's runs. A row without any is left out.
+// newTable averages over each row's runs. It omits rows without runs.
 func newTable(p plan, failed []string) *table {
 	t := &table{Rows: []tableRow{}, Failed: failed, Origin: thisOrigin()}
 	t.Since = t.Origin.Date
@@ -172,13 +172,13 @@ func newTableRow(row paperRow, found []*finding) tableRow {
 	return r
 }
 
-// distinct is each of the recipes once, in order.
+// distinct sorts the recipes and removes repetitions.
 func distinct(recipes []int) []int {
 	slices.Sort(recipes)
 	return slices.Compact(recipes)
 }
 
-// recipesText is for a cell.
+// recipesText formats recipes for a cell.
 func recipesText(recipes []int) string { return strings.Trim(fmt.Sprint(recipes), "[]") }
 
 // quantity is a figure of every run, with the destinations of its mean and standard deviation.
@@ -213,7 +213,7 @@ func (p published) quote() quoted {
 // paperRuns is the number of runs behind the paper's means.
 const paperRuns = 5
 
-// shortfalls lists the losses above the paper's; of the drift also the sum, as the paper's formula has it.
+// shortfalls lists the losses above the paper's losses. For the drift it also checks the sum over coordinates, as in the paper's formula.
 func (r *tableRow) shortfalls() []shortfall {
 	missed := []shortfall{}
 	if r.Apart != "" {
@@ -230,7 +230,7 @@ func (r *tableRow) shortfalls() []shortfall {
 	return missed
 }
 
-// columns of the table as people read it.
+// tableHead has the headings of the table's columns.
 var tableHead = []string{"row", "runs", "recipe", "L_latent a coordinate", "L_latent", "paper", "one frame allows", "times that", "its unit leaves", "times both", "L_mu a coordinate", "L_mu", "at the latents", "oracle's L_mu", "CRLB", "paper", "paper's CRLB",
 	"GP's L_mu", "p", "paper's GP", "paper's p", "reconstruction", "paper"}
 
@@ -255,7 +255,7 @@ func (r *tableRow) cells() []string {
 			r.plusMinus(r.ReconMSE, r.SD.ReconMSE), spreadText(r.Paper.ReconMSE, r.Paper.SD.ReconMSE)})
 }
 
-// plusMinus leaves out the standard deviation of a single run.
+// plusMinus formats a mean and its standard deviation, which it omits for a single run.
 func (r *tableRow) plusMinus(mean, sd float64) string {
 	if r.Runs == 1 {
 		return short(mean)
@@ -272,7 +272,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// mark stands behind a figure above the paper's mean.
+// mark returns the mark after a figure that is above the paper's mean.
 func (r *tableRow) mark(figure string) string {
 	for _, s := range r.Misses {
 		if s.Figure == figure {
@@ -282,7 +282,7 @@ func (r *tableRow) mark(figure string) string {
 	return ""
 }
 
-// notes explain the table, one sentence or two each.
+// notes returns the notes that explain the table, one or two sentences each.
 func (t *table) notes() []string {
 	notes := []string{
 		fmt.Sprintf("`%s`, %d cores, %s.", t.Origin.Command, t.Origin.Cores, t.Origin.Date.Format(time.DateOnly)),
@@ -326,7 +326,7 @@ func (t *table) notes() []string {
 	return notes
 }
 
-// shared adds one note for each text of text, with the names of the rows that have it.
+// shared adds one note for each different result of text, with the names of the rows that have it.
 func (t *table) shared(notes []string, text func(r *tableRow) string) []string {
 	rows := map[string][]string{}
 	var texts []string
@@ -344,7 +344,7 @@ func (t *table) shared(notes []string, text func(r *tableRow) string) []string {
 	return notes
 }
 
-// noisy returns the cost of the noise: the error with all frames of the film, and the ratios of the errors without noise.
+// noisy returns a note on the cost of the noise: the error after smoothing over all frames of the film, and the ratios to the errors without noise.
 func (t *table) noisy(r *tableRow) string {
 	note := fmt.Sprintf("%s: L_latent a coordinate is %s if the whole film is smoothed by its law", r.Row, r.plusMinus(r.SmoothedCoord, r.SD.SmoothedCoord))
 	if i := slices.IndexFunc(t.Rows, func(other tableRow) bool { return other.Row == r.Clean }); i >= 0 {
@@ -354,7 +354,7 @@ func (t *table) noisy(r *tableRow) string {
 	return note + "."
 }
 
-// times is a as a multiple of b.
+// times formats a as a multiple of b.
 func times(a, b float64) string { return fmt.Sprintf("%.2g×", a/b) }
 
 func (t *table) markdown() []byte {

@@ -1,19 +1,19 @@
 // Components
 //
-// If latents are mixed, every one seems to move. Separate unmixes them first. x are the latents minus their trajectory's mean. C is their
-// covariance, C₂ the symmetrised covariance with the latents two frames later. The components are y = xw,
+// If latents are mixtures of coordinates, all of them seem to move, so Separate unmixes them first. x are the latents minus the mean of their trajectory. C is
+// their covariance, and C₂ their symmetrised covariance at a lag of two frames. The components are y = xw,
 //
 //	C₂w = λCw,  w'Cw = 1
 //
-// in descending order of λ, the correlation two frames apart. Noise has none. A component moves when its bank, which has no drift, finds
+// in descending order of λ, the autocorrelation at a lag of two frames, which is 0 for noise. A component moves if its bank of estimators, which has no drift,
+// finds
 //
 //	2 Δln-likelihood > 16  and  vᵢ|aᵢ|² > 0.01 × the largest,  x = Σ yᵢaᵢ
 //
-// With a decoder f, vᵢ mean|∂f/∂yᵢ|² replaces vᵢ|aᵢ|²: padding latents have no scale of their own, pictures have.
-// The axes were chosen for their memory, hence 16 instead of the 9.5 of online/diffusion. On simulated latents, 2 moving of 16, 300 to 400
-// transitions in one film or four, the number was right in 1795 of 1800 draws and too large in 5. Of 600 draws of pure noise, 8 had a
-// moving component. Separate undoes only linear mixing: a latent that is a nonlinear function of the coordinates moves as they do, and
-// counts as one more.
+// With a decoder f, vᵢ mean|∂f/∂yᵢ|² replaces vᵢ|aᵢ|², because padding latents have no scale of their own, but pictures have. The axes were chosen for their
+// memory, so the threshold is 16 instead of the 9.5 of online/diffusion. On simulated latents (2 of 16 moving, 300 to 400 transitions in one film or four), the
+// number was right in 1795 of 1800 draws and too large in 5. Of 600 draws of pure noise, 8 had a moving component. Separate undoes only linear mixing: a latent
+// that is a nonlinear function of the coordinates also moves, and counts as one more component.
 
 package paper
 
@@ -31,31 +31,30 @@ import (
 	"driftscope/online/diffusion"
 )
 
-// Thresholds for a moving component. The axes were chosen for their memory, so chance looks like motion more often than along
-// given axes.
+// Thresholds for a moving component. Along axes chosen for their memory, chance looks like motion more often than along given axes.
 const (
-	componentRatio = 16    // likelihood ratio of motion against none
-	componentLag   = 2     // frames over which memory is measured: noise has none, and motion blur reaches only the next frame
-	leastVariance  = 1e-10 // of the largest variance along any axis; below it an axis moves only by rounding
+	componentRatio = 16    // likelihood ratio of motion to no motion
+	componentLag   = 2     // lag at which memory is measured, frames; noise has no memory, and motion blur reaches only the next frame
+	leastVariance  = 1e-10 // fraction of the largest variance along any axis; below it, an axis changes only by rounding
 )
 
-// Components holds latents split along the axes of longest memory (time-lagged independent component analysis, Molgedey and Schuster
-// 1994). This undoes any linear mixing of moving and resting coordinates. There are k components, at most one per latent, sorted by memory,
-// the longest first. A component's unit is its standard deviation within trajectories.
+// Components holds latents separated along the axes of longest memory (time-lagged independent component analysis, Molgedey and Schuster 1994). The separation
+// undoes any linear mixing of moving and resting coordinates. There are k components, at most one per latent, sorted by memory, longest first. A component's
+// unit is its standard deviation within trajectories.
 type Components struct {
-	Path      *mat.Dense // n × k: the components, 0 on average within each trajectory
+	Path      *mat.Dense // n × k: the components, with mean 0 within each trajectory
 	Along     *mat.Dense // k × d: change of the latents per unit of a component
-	Memory    []float64  // correlation of each with itself two frames later
-	Diffusion []float64  // σ² of each, without noise, units²/s
-	Ratio     []float64  // likelihood ratio of σ² > 0 against σ² = 0: 2 Δ ln likelihood
+	Memory    []float64  // autocorrelation of each component at a lag of two frames
+	Diffusion []float64  // σ² of each component without noise, units²/s
+	Ratio     []float64  // likelihood ratio of σ² > 0 to σ² = 0: 2 Δ ln likelihood
 }
 
-// Separate splits a recording's latents of dim coordinates into components. It compares nothing across the border of two trajectories or a gap longer
-// than maxGap (0: no limit), and ignores the mean of a trajectory. A component that forgets within κ⁻¹ seconds has a σ² that is too small by about κΔt
-// or, in noise, several times that, because the bank has no drift.
+// Separate splits a recording's latents of dim coordinates into components. It uses no differences between trajectories or across gaps longer than maxGap (0:
+// no limit), and ignores the mean of a trajectory. For a component with a memory of κ⁻¹ seconds, σ² is too small by about κΔt or, with noise, several times
+// this value, because the bank has no drift.
 //
-// It returns diffusion.ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse, and an error if no trajectory has three
-// latents, or none moves at all.
+// It returns diffusion.ErrLatent or ErrTimeOrder, with the frame, for a latent that an estimator would refuse. It also returns an error if no trajectory has
+// three latents, or if no latent changes.
 func Separate(latents []latent.Latent, dim int, maxGap time.Duration) (*Components, error) {
 	runs, err := readRuns(latents, dim, maxGap)
 	if err != nil {
@@ -75,7 +74,7 @@ func Separate(latents []latent.Latent, dim int, maxGap time.Duration) (*Componen
 	return s, nil
 }
 
-// run is a range of latents without a cut, from index from to index to - 1, with the time of each step in s.
+// run is a range [from, to) of latents without a cut, with the time of each step in s.
 type run struct {
 	from, to int
 	dt       []float64
@@ -117,7 +116,7 @@ func (s *Components) Moving(motion []float64) []bool {
 	return moving
 }
 
-// centred returns the latents of the runs, minus the mean of each run. Rows outside the runs are 0. A latent that never changes is exactly 0.
+// centred returns the latents of the runs minus the mean of each run. Rows outside the runs are 0. A latent that never changes becomes exactly 0.
 func centred(latents []latent.Latent, runs []run, d int) *mat.Dense {
 	x := mat.NewDense(len(latents), d, nil)
 	for _, run := range runs {
@@ -135,7 +134,7 @@ func centred(latents []latent.Latent, runs []run, d int) *mat.Dense {
 	return x
 }
 
-// memory returns the covariance of x, and the symmetrised covariance of x with x componentLag rows later in the same run.
+// memory returns the covariance of x and its symmetrised lagged covariance, at a lag of componentLag rows within a run.
 func memory(x *mat.Dense, runs []run) (now, later *mat.SymDense) {
 	_, d := x.Dims()
 	n, pairs := 0, 0
@@ -155,8 +154,8 @@ func memory(x *mat.Dense, runs []run) (now, later *mat.SymDense) {
 	return numbers.Symmetric(same), numbers.Symmetric(lagged)
 }
 
-// lagged solves later w = m now w. With now = QΛQ' and W = QΛ^-½, the axes U of W' later W give the components xWU, whose variance is 1,
-// and the latents U'Λ^½Q' of each.
+// lagged solves later w = m now w. With now = QΛQ' and W = QΛ^-½, the principal axes U of W' later W give the components xWU, whose variance is 1. The rows of
+// U'Λ^½Q' are the change of the latents per unit of each component.
 func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err error) {
 	q, lambda, err := numbers.Principal(now)
 	if err != nil {
@@ -188,7 +187,7 @@ func lagged(now, later *mat.SymDense) (along, onto *mat.Dense, m []float64, err 
 	return along, onto, ascending, nil
 }
 
-// reverse reverses the order of the columns of u, and of their values.
+// reverse reverses the order of the columns of u and of their values.
 func reverse(u *mat.Dense, values []float64) {
 	n := len(values)
 	for i := range n / 2 {
@@ -200,7 +199,7 @@ func reverse(u *mat.Dense, values []float64) {
 	}
 }
 
-// diffuse finds every component's diffusion.
+// diffuse estimates every component's diffusion.
 func (s *Components) diffuse(runs []run) {
 	_, k := s.Path.Dims()
 	for i := range k {

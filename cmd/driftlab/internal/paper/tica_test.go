@@ -16,19 +16,19 @@ import (
 	"driftscope/online/onlinetest"
 )
 
-// mixed is films of latents of which the first coordinates move, dz = -κz dt + dW, with noise of variance rΔt, and the others are noise
-// alone, seen along axes that mix them all.
+// mixed describes films of latents. The first coordinates move, dz = -κz dt + dW, with noise of variance rΔt. The others are pure noise. The latents are
+// mixtures of all coordinates.
 type mixed struct {
 	films, frames int
 	dim           int
 	kappa         []float64
 	r             float64
-	still         float64 // sd of the others
-	skewed        bool    // mixed by any linear map instead of a rotation
-	offset        float64 // sd of the place of each film
+	still         float64 // sd of the other coordinates
+	skewed        bool    // mixed by a general linear map instead of a rotation
+	offset        float64 // sd of the films' offsets
 }
 
-// draw gives the latents, and the mixing, whose column i is how coordinate i enters them.
+// draw returns the latents and the mixing. Column i of the mixing is the contribution of coordinate i.
 func (m mixed) draw(rng *rand.Rand) (seen []latent.Latent, mixing *mat.Dense) {
 	mixing = mat.NewDense(m.dim, m.dim, onlinetest.Normals(m.dim*m.dim, rng))
 	if !m.skewed {
@@ -56,7 +56,7 @@ func (m mixed) draw(rng *rand.Rand) (seen []latent.Latent, mixing *mat.Dense) {
 	return seen, mixing
 }
 
-// found separates the latents and says which components move, their motion being that of the latents.
+// found separates the latents and reports which components move, by their motion in the latents.
 func found(t *testing.T, seen []latent.Latent) (*Components, []bool) {
 	t.Helper()
 	s, err := Separate(seen, len(seen[0].Mean), 0)
@@ -80,8 +80,8 @@ func howMany(moving []bool) (n int) {
 	return n
 }
 
-// Two of 16 move, or none, or all of three. Of 300 draws of each of these the number was right in 299 or 300, and never too small; where
-// nothing moved something seemed to in 8 of 600. At that rate, 1 in 75, three or more of 20 are wrong once in a thousand times.
+// Two of 16 coordinates move, or none, or all of three. In 300 draws of each case the number was right in 299 or 300, and never too small. Without motion, a
+// component seemed to move in 8 of 600 draws. At this rate, 1 in 75, three or more of 20 draws are wrong once in a thousand times.
 func TestSeparateCounts(t *testing.T) {
 	suite.Calculation(t)
 	const runs, wrong = 20, 2
@@ -107,7 +107,7 @@ func TestSeparateCounts(t *testing.T) {
 	}
 }
 
-// The moving components are those coordinates, free of noise and in their own units: σ² = 1, and along the mixing's columns.
+// The moving components are the moving coordinates, without noise and in their own units: σ² = 1, along the columns of the mixing.
 func TestSeparateRecovers(t *testing.T) {
 	c := mixed{films: 20, frames: 250, dim: 16, kappa: []float64{1, 12}, r: 0.1, still: 0.1, offset: 3, skewed: true}
 	seen, mixing := c.draw(onlinetest.Rand(3))
@@ -121,18 +121,18 @@ func TestSeparateRecovers(t *testing.T) {
 	for i := range 2 {
 		along, column := s.Along.RawRowView(i), mat.Col(nil, i, mixing)
 		unit := floats.Dot(along, column) / floats.Dot(column, column) // of the coordinate, in one of the component
-		// On 5000 transitions at r = 0.1 σ² is known to 3 %; κ = 12/s takes off κΔt = 12 % and the like in noise.
+		// 5000 transitions with r = 0.1 determine σ² to 3 %. κ = 12/s reduces it by κΔt = 12 %, and by a similar amount with noise.
 		if v := s.Diffusion[i] * unit * unit; math.Abs(v-1) > 0.1+2*c.kappa[i]*onlinetest.Step {
 			t.Errorf("coordinate %d: σ² = %.3f, expected 1", i, v)
 		}
-		// Both are drawn within films of 2.5 s: their correlation, some (κT)^-½ in a film, mixes a tenth of one into the other.
+		// Both move within films of 2.5 s. Their chance correlation, about (κT)^-½ per film, mixes a tenth of one into the other.
 		if cosine := math.Abs(floats.Dot(along, column)) / floats.Norm(along, 2) / floats.Norm(column, 2); cosine < 0.99 {
 			t.Errorf("coordinate %d enters along another axis, |cos| %.3f", i, cosine)
 		}
 	}
 }
 
-// Latents mixed by another map give the same components: what is found does not depend on how they are mixed.
+// Latents mixed by a different map give the same components, so the result does not depend on the mixing.
 func TestSeparateDoesNotSeeTheMixing(t *testing.T) {
 	c := mixed{films: 3, frames: 80, dim: 5, kappa: []float64{1, 4}, r: 0.3, still: 0.2}
 	seen, _ := c.draw(onlinetest.Rand(5))
@@ -159,7 +159,7 @@ func TestSeparateDoesNotSeeTheMixing(t *testing.T) {
 	}
 }
 
-// Noise in two places looks like motion where the films are joined, and like noise where they are not.
+// Noise around two positions looks like motion if the films are joined, and like noise if they are separate.
 func TestSeparateStopsAtCuts(t *testing.T) {
 	c := mixed{films: 10, frames: 30, dim: 4, still: 0.1, offset: 3}
 	seen, _ := c.draw(onlinetest.Rand(7))
@@ -181,7 +181,7 @@ func TestSeparateStopsAtCuts(t *testing.T) {
 	}
 }
 
-// A latent that stands still, or follows another exactly, is no component; what is below a hundredth of the largest motion does not count.
+// A latent that is constant, or a copy of another latent, adds no component. Motion below a hundredth of the largest does not count.
 func TestSeparateLeavesOut(t *testing.T) {
 	seen, _ := mixed{films: 2, frames: 100, dim: 2, kappa: []float64{1, 1}, r: 0.1}.draw(onlinetest.Rand(8))
 	for k, z := range seen {

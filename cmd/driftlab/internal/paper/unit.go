@@ -12,8 +12,8 @@ import (
 	"driftscope/online/offline"
 )
 
-// unitError is L_latent a coordinate if every position is exact and only the unit is uncertain: the true latents, whitened by their own increments like a
-// model's, are aligned with themselves by an isometry. N pairs determine σ to 1/√(2N), so latents of variance v have an error of about v/2N.
+// unitError returns L_latent per coordinate if every position is exact and only the unit is uncertain. It whitens the true latents by their own increments, as
+// for a model, and aligns them with the truth by an isometry. N pairs determine σ to 1/√(2N), so latents of variance v have an error of about v/2N.
 func (e *experiment) unitError() (float64, error) {
 	walk, err := sim.NewWalk(e.Row, e.Seed)
 	if err != nil {
