@@ -261,5 +261,8 @@ func (c *comparison) kind() Kind {
 	if ahead := c.gain[Trapped] - c.gain[Fractional]; best == Trapped && ahead < telling || best == Fractional && c.gain[Trapped] > margins[Trapped] && ahead > -telling {
 		return Held
 	}
+	if best == Fractional && c.exponent.mean.holds(1) {
+		return Free // short tracks in much noise: the best exponent is far likelier than 1, and yet its interval holds 1
+	}
 	return best
 }
