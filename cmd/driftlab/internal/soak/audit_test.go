@@ -91,7 +91,7 @@ func TestForgetful(t *testing.T) {
 	n.said(t)
 	k.found(3)
 	k.skip(6)
-	n.said(t, "had 5 messages, and has 3", "no messages 4 to 6")
+	n.said(t, "had 5 messages, but has 3", "no messages 4 to 6")
 	if k.forgot != 2 || k.holes != 3 {
 		t.Errorf("found %d forgotten messages and %d holes", k.forgot, k.holes)
 	}

@@ -121,7 +121,7 @@ func (p *program) hear(problem bool, text string) {
 // note records a line of the log for the audit. The caller holds p.mu.
 func (p *program) note(text string) {
 	p.last = text
-	if strings.Contains(text, "waits for the next run of this stream") {
+	if strings.Contains(text, "wait for the next run of this stream") {
 		p.waits = true
 	}
 	if strings.Contains(text, "cause=sink_nats") && (strings.Contains(text, "no space left") || strings.Contains(text, "the spool is full")) {

@@ -22,7 +22,7 @@ ModuleNotFoundError: No module named '"'torch'" >&2; exit 1`, "apt-get install p
 		{"silence", "exit 0", `printed "", expected one JSON object`},
 		{"flood", "yes | head -c 10000000", `printed "y", expected one JSON object`},
 		{"no figures", "echo '{}'", "expected positive figures"},
-		{"hang", "sleep 1000", "no answer within 200ms"},
+		{"hang", "sleep 1000", "printed no figures within 200ms"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			suite.Python(t, test.body)

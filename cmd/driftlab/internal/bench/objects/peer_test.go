@@ -31,7 +31,7 @@ ModuleNotFoundError: No module named '"'trackpy'" >&2; exit 1`, "pip install tra
 		{"exit", "echo out of memory >&2; exit 3", "exit status 3: out of memory"},
 		{"garbage", "echo hello", `printed "hello", expected one JSON object`},
 		{"no figures", "echo '{}'", "expected positive figures"},
-		{"hang", "sleep 1000", "no answer within 200ms"},
+		{"hang", "sleep 1000", "printed no figures within 200ms"},
 		{"no file", "true" + told, "no such file"},
 		{"no setting", `: >"$6"` + told, "none of its settings: give fewer objects"},
 		{"torn", `echo '{"tracks":[[[0,1' >"$6"` + told, "trackpy's tracks: unexpected EOF"},
