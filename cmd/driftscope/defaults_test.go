@@ -41,7 +41,7 @@ func TestRenamedFlags(t *testing.T) {
 	if p := parsed.Pretrain; p.SpriteSteps != 7 || p.SyntheticSteps != 8 || p.ReinitSteps != 9 {
 		t.Errorf("found %d, %d and %d steps, expected 7, 8 and 9", p.SpriteSteps, p.SyntheticSteps, p.ReinitSteps)
 	}
-	if got := renamed(args); len(got) != 3 || !strings.Contains(got[0], "--follow is --sprite-steps now") {
+	if got := renamed(args); len(got) != 3 || !strings.Contains(got[0], "--follow is now --sprite-steps") {
 		t.Errorf("warned: %q", got)
 	}
 	if got := renamed([]string{"pretrain", "--sprite-steps", "7"}); got != nil {
