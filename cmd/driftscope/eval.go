@@ -14,7 +14,7 @@ import (
 	"driftscope/internal/kit/console"
 )
 
-// evalCmd compares a model with the truth or the object's intensity centroid, or tracks with the true tracks.
+// evalCmd evaluates a model against the truth or the intensity centroid, or a table of tracks against the true tracks.
 type evalCmd struct {
 	Model     string  `help:"Model file, or embedded:molecule." placeholder:"MODEL.onnx"`
 	Video     string  `help:"Recording to test the model on: a video, a folder, a TIFF, a FITS cube or sim:NAME."`

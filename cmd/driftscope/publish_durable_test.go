@@ -69,7 +69,7 @@ func TestPublishSeveralRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"sim:molecule", "sim:molecule", "--subject", "a"}, "--subject: found 1 for 2 sources"},
+		{[]string{"sim:molecule", "sim:molecule", "--subject", "a"}, "--subject: found 1 subjects for 2 sources"},
 		{[]string{"sim:molecule", "sim:molecule", "--subject", "a", "--subject", "a"}, "--subject: found a twice"},
 		{[]string{"sim:molecule", "--subject", "a", "--png", "--compress", "zstd"}, "give one of them"},
 		{[]string{"sim:molecule", "--subject", "a", "--durable", "--max-bytes", "1"}, "max_bytes: found 1"},

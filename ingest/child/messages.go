@@ -159,7 +159,7 @@ func (h *header) check() error {
 	case h.Version != wireVersion:
 		return fmt.Errorf("messages have version %d, %d expected: the program was replaced while it ran, so start it again", h.Version, wireVersion)
 	case h.What < wireOpened || h.What > wireFailed:
-		return fmt.Errorf("a message has kind %d, %d to %d expected", h.What, wireOpened, wireFailed)
+		return fmt.Errorf("a message has kind %d, expected %d to %d", h.What, wireOpened, wireFailed)
 	case h.Note > maxNote:
 		return fmt.Errorf("a note has %d bytes, at most %d expected", h.Note, maxNote)
 	case h.What != wireFrame:

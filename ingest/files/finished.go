@@ -30,7 +30,7 @@ type indexed interface {
 	PixelUM() (x, y float64)
 	// Labels returns the names of the channels. It may lack names at its end, or be empty.
 	Labels() []string
-	// Close frees the memory for reading; the caller closes the file.
+	// Close frees the read buffers. The caller must close the file.
 	Close() error
 }
 

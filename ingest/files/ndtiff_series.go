@@ -67,7 +67,7 @@ func (s *series) add(e tiff.NDEntry) error {
 	if text, timed := e.Axes[timeAxis]; timed {
 		var err error
 		if step, err = strconv.Atoi(text); err != nil {
-			return fmt.Errorf("the time axis has the value %.40q, a whole number expected: export the recording as TIFF", text)
+			return fmt.Errorf("the time axis has the value %.40q, expected a whole number: export the recording as TIFF", text)
 		}
 	}
 	delete(e.Axes, timeAxis)

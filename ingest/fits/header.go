@@ -72,7 +72,7 @@ func (h header) integer(keyword string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("%s is %q, a whole number expected: export the file again", keyword, text)
+		return 0, fmt.Errorf("%s is %q, expected a whole number: export the file again", keyword, text)
 	}
 	return n, nil
 }

@@ -252,7 +252,7 @@ func (f *File) readTileSize(p *page) error {
 
 // checkStored rejects a page whose stored bytes cannot fill its pixels, before memory is allocated for it.
 func (f *File) checkStored(p *page) error {
-	// Deflate turns one byte into at most 1032, TIFF's LZW into fewer than 2730 (4095 bytes from a 12-bit code).
+	// A packed byte expands to at most 1032 bytes with Deflate, and to fewer than 2730 with TIFF's LZW: a code of 12 bits yields at most 4095 bytes.
 	const ratio = 2730
 	total := int64(0)
 	for i := range p.across * p.down * p.planes() {

@@ -86,7 +86,7 @@ type bank struct {
 	a           []float64 // A = Σ e²/S
 	l, s        []float64 // L = Σ ln S up to the last block, and Π S in the current block; logS combines both
 	inBlock     int       // transitions in the current block, at most blockSize
-	n, n2       float64   // Σ of the transitions' weights and of their squares; equal without forgetting
+	n, n2       float64   // sums of the transitions' weights and of their squares, which are equal if nothing is forgotten
 	seconds     float64   // Σ of the weighted time steps
 	dt0         float64   // the first time step, s
 	forget      float64   // γ

@@ -205,7 +205,7 @@ func motionOf(o *exact.Object, t exact.Track, frame float64) *latent.Motion {
 	return m
 }
 
-// accept writes verdicts into the ends that still wait.
+// accept stores the verdicts in the ended tracks that have none yet.
 func accept(found []verdict) {
 	for i := range found {
 		if f := &found[i]; !f.of.done {

@@ -74,7 +74,7 @@ type Online struct {
 // Record configures the copy of the source's frames.
 type Record struct {
 	Path  string  `yaml:"path"`   // a new or empty folder; "": nothing is recorded
-	MaxGB float64 `yaml:"max_gb"` // disk limit, in units of 10^9 bytes; at the limit recording stops and tracking continues
+	MaxGB float64 `yaml:"max_gb"` // disk limit, 10^9 bytes: if it is reached, recording stops and tracking continues
 }
 
 // NATS is the destination of messages and the prefix of their subjects.

@@ -13,7 +13,7 @@ import (
 type order struct {
 	command latent.Command
 	next    *Replacement
-	left    chan *checkpoints // receives the checkpoints of the replaced law, or nil if the law stays the same
+	left    chan *checkpoints // channel on which the checkpoints of the replaced law arrive; it receives nil if the law stays the same
 }
 
 // swapModel is the command that changes the model.

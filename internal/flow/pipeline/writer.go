@@ -185,7 +185,7 @@ func (r *runner) writeAll(ctx context.Context, w *writer) error {
 	}
 }
 
-// errGrace reports a sink that was too slow at the end.
+// errGrace reports a sink that did not finish within the grace period at the end of a run.
 var errGrace = errors.New("the sink did not take all messages within the grace period: raise grace, or use a faster sink")
 
 // passing reports whether the next message of the same kind makes m obsolete.
@@ -243,7 +243,7 @@ func (r *runner) deliverOne(ctx context.Context, w *writer, m latent.Message, ar
 	}
 }
 
-// lostOn counts the lost part of a delivered message and returns nil. For an undelivered message it returns err.
+// lostOn returns err for an undelivered message. If only a part was lost, it counts that part and returns nil.
 func (r *runner) lostOn(ctx context.Context, w *writer, err error) error {
 	if _, cut := errors.AsType[latent.CutShort](err); cut {
 		r.lose(ctx, loss{cause: w.cause + "_cut", why: err, seq: r.counters.lastSeq(), count: 1})

@@ -20,7 +20,7 @@ import (
 // Options select what to show, and how.
 type Options struct {
 	Results string  // output of run --out: JSON Lines or, if the name ends in .csv, a table of tracks
-	Film    string  // a recording that provides the pictures; if empty, the JSON Lines' pictures, or an even background
+	Film    string  // path of the recording with the pictures; if empty, they come from the JSON Lines, or the background is grey
 	Speed   float64 // relative to the film's own pace
 	FPS     float64 // frames per second instead of Speed; 0 uses the times
 	From    uint64  // the first frame

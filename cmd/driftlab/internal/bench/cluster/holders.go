@@ -72,7 +72,7 @@ func (h *holders) hear(m *nats.Msg) {
 	}
 }
 
-// look records the claims in leases.
+// look reads the leases and records which worker claims each stream.
 func (h *holders) look(leases []site.Lease) {
 	for _, l := range leases {
 		if l.State == site.Taken && l.Record.Epoch != 0 {
