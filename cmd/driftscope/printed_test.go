@@ -153,7 +153,7 @@ func TestUnreadFramesLimited(t *testing.T) {
 		writeTorn(t, filepath.Join(folder, "torn", fmt.Sprintf("%03d.png", i)), sound.Bytes()[:60])
 	}
 	o := drive(t, folder, "pretrain", "torn", "--latent", "2", "--dt", "1", "--out", "x.onnx")
-	named := strings.Count(o.errors, ".png: the PNG is torn")
+	named := strings.Count(o.errors, ".png: the end of the PNG is missing")
 	if o.status == 0 || named == 0 || named > 12 || !strings.Contains(o.errors, "50 more frames could not be read: unreadable_file") {
 		t.Errorf("status %d, %d of %d pictures are named, 10 and a count of the others expected:\n%s", o.status, named, n, o.errors)
 	}

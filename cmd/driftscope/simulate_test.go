@@ -35,7 +35,7 @@ func TestSimulateRefuses(t *testing.T) {
 		"--frames is 0":            {Name: "balls-ou", Frames: 0},
 		"--frames is 10000001":     {Name: "balls-ou", Frames: 10_000_001},
 		`scene "nope" is not know`: {Name: "nope", Frames: 1},
-		"draws subpixel only":      {Name: "molecule", Frames: 1, Render: "integer"},
+		"supports only subpixel":   {Name: "molecule", Frames: 1, Render: "integer"},
 		"holds no digits":          {Name: "digits-ou", Frames: 1, Assets: t.TempDir()},
 		"holds 0 objects":          {Name: "wasserstein-ou", Frames: 1, Assets: t.TempDir()},
 	} {

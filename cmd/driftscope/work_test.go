@@ -44,7 +44,7 @@ func TestWorkWithoutUsers(t *testing.T) {
 		if err := c.Wait(); err != nil {
 			t.Errorf("%v\n%s", err, said())
 		}
-		if n := strings.Count(said(), "has no users"); n != warnings {
+		if n := strings.Count(said(), "has no user accounts"); n != warnings {
 			t.Errorf("%q: found %d warnings, expected %d:\n%s", users, n, warnings, said())
 		}
 	}

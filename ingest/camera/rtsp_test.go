@@ -144,7 +144,7 @@ func TestRTSP(t *testing.T) {
 			if ahead := time.Until(frames[len(frames)-1].t); ahead < o.Ahead-10*time.Second || ahead > o.Ahead {
 				t.Errorf("the last frame was taken in %v by the camera's clock, which is an hour ahead", ahead)
 			}
-			if len(frames[0].events) != 1 || !strings.Contains(frames[0].events[0], "camera_clock: frame times follow the clock that the camera reports: it is ahead") {
+			if len(frames[0].events) != 1 || !strings.Contains(frames[0].events[0], "camera_clock: frame times follow the clock that the camera reports: that clock is ahead") {
 				t.Errorf("the first frame has the events %q", frames[0].events)
 			}
 		})

@@ -157,7 +157,7 @@ func TestZarrRefused(t *testing.T) {
 	file := ingesttest.Write(t, filepath.Join(t.TempDir(), "a.zarr"), []byte("x"))
 	for options, want := range map[string]string{
 		"{}":                                           "path is missing",
-		"{path: x, channel: -1}":                       "channel: -1",
+		"{path: x, channel: -1}":                       "channel is -1",
 		"{path: x, dt: 1, fps: 1}":                     "give one of them",
 		"{path: x, until_idle: 1s}":                    "add follow",
 		"{path: " + file + "}":                         "is a file",

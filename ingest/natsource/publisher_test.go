@@ -94,9 +94,9 @@ func TestPublishRefuses(t *testing.T) {
 		encoding wire.Encoding
 		want     string
 	}{
-		"no PNG of floats": {ingesttest.Noisy(t, 8, 4, 3, frame.MatTypeCV32FC1), wire.PNG, "frame 8: float32 pixels"},
-		"doubles":          {ingesttest.Noisy(t, 8, 4, 3, frame.MatTypeCV64F), wire.Raw, "frame 8: float64"},
-		"no pixels":        {frame.New(8, time.Time{}, frame.Meta{}, frame.NewMat()), wire.Raw, "frame 8: a frame without pixels"},
+		"no PNG of floats": {ingesttest.Noisy(t, 8, 4, 3, frame.MatTypeCV32FC1), wire.PNG, "cannot store float32 pixels"},
+		"doubles":          {ingesttest.Noisy(t, 8, 4, 3, frame.MatTypeCV64F), wire.Raw, "frame 8: the frame has float64 pixels"},
+		"no pixels":        {frame.New(8, time.Time{}, frame.Meta{}, frame.NewMat()), wire.Raw, "frame 8: the frame has no pixels"},
 		"too wide":         {ingesttest.Noisy(t, 8, 20000, 1, frame.MatTypeCV8UC1), wire.Raw, "20000x1 pixels"},
 	} {
 		p := publisherTo(t, conn, c.encoding)

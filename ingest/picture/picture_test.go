@@ -92,11 +92,11 @@ func TestPictureRefused(t *testing.T) {
 	}{
 		{"nothing", nil, "not a readable PNG"},
 		{"text", []byte("hello"), "not a readable PNG"},
-		{"torn PNG", whole[:len(whole)-30], "torn"},
-		{"torn JPEG", photo[:len(photo)-2], "torn"},
-		{"torn JPEG with a whole one in its header", withThumbnail(photo)[:2*len(photo)], "torn"},
+		{"torn PNG", whole[:len(whole)-30], "the end of the"},
+		{"torn JPEG", photo[:len(photo)-2], "the end of the"},
+		{"torn JPEG with a whole one in its header", withThumbnail(photo)[:2*len(photo)], "the end of the"},
 		{"JPEG torn in its header", withThumbnail(photo)[:20], ""},
-		{"BMP without its length", unsized[:len(unsized)-9], "torn"},
+		{"BMP without its length", unsized[:len(unsized)-9], "the end of the"},
 		{"huge PNG", ingesttest.HugePNG(t), ""},
 		{"GIF", cartoon.Bytes(), "damaged"},
 	} {

@@ -267,7 +267,7 @@ func TestMNISTRefuses(t *testing.T) {
 		{"no folder", filepath.Join(t.TempDir(), "none"), "none does not exist: give a folder"},
 		{"a file", filepath.Join(put(t, name, whole), name), name + " is not a folder"},
 		{"an empty folder", t.TempDir(), "holds no digits: give a folder with MNIST's file t10k-images-idx3-ubyte"},
-		{"an empty file", put(t, name, nil), name + ": no IDX header of 16 bytes"},
+		{"an empty file", put(t, name, nil), name + ": the file has no IDX header of 16 bytes"},
 		{"labels", put(t, name, turned), name + ": the file begins with 0x00000801"},
 		{"one picture", put(t, name, idx(1, 28, 28)), name + ": the file's header announces 1 pictures, expected 2 to 100000"},
 		{"too many", put(t, name, []byte("\x00\x00\x08\x03\xff\xff\xff\xff\x00\x00\x00\x1c\x00\x00\x00\x1c")), "announces 4294967295 pictures"},

@@ -51,13 +51,13 @@ func TestNewRefuses(t *testing.T) {
 		{"ball-wasserstein-cauchy", Options{}, "an endless run leaves the picture"},
 		{"ball-wasserstein-anisotropic", Options{}, "an endless run leaves the picture"},
 		{"dna-0", Options{}, "an endless run leaves the picture"},
-		{"dna-2", Options{Frames: 5, Render: Integer}, "draws subpixel only"},
+		{"dna-2", Options{Frames: 5, Render: Integer}, "supports only subpixel"},
 		{"dna-1", Options{Frames: 5, Assets: "mine"}, "draws no digits and no objects"},
 		{"balls-ou-normal", Options{Assets: "mine"}, "draws no digits and no objects"},
-		{"wasserstein-ou-student", Options{Render: Integer}, "draws subpixel only"},
+		{"wasserstein-ou-student", Options{Render: Integer}, "supports only subpixel"},
 		{"digits-ou-normal", Options{}, `scene "digits-ou-normal" is not known`},
-		{"molecule", Options{Render: Integer}, "draws subpixel only"},
-		{"wasserstein-ou", Options{Render: Integer}, "draws subpixel only"},
+		{"molecule", Options{Render: Integer}, "supports only subpixel"},
+		{"wasserstein-ou", Options{Render: Integer}, "supports only subpixel"},
 		{"balls-ou", Options{Assets: "mine"}, `assets is "mine", but this scene draws no digits and no objects`},
 	} {
 		_, err := New(c.scene, c.options)

@@ -293,7 +293,7 @@ func TestCOILRefuses(t *testing.T) {
 		{"an empty file", "__0.png: unexpected EOF: give a PNG", both(nil)},
 		{"a torn PNG", "__0.png: png: invalid format: unexpected EOF: download the file again", both(whole[:len(whole)-20])},
 		{"a small one", "__0.png: the picture is 63x128, expected sides of 64 to 1024", both(view(t, 63, 128, 30, 30))},
-		{"a large one", "__0.png: is 1025x128", both(view(t, 1025, 128, 30, 30))},
+		{"a large one", "__0.png: the picture is 1025x128", both(view(t, 1025, 128, 30, 30))},
 		{"a black one", "__0.png: the picture is all black", both(black.Bytes())},
 		{"a file named coil20", "make the folder readable", map[string][]byte{"coil20": nil}},
 	} {

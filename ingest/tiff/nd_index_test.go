@@ -112,7 +112,7 @@ func TestImage(t *testing.T) {
 		{NDEntry{Width: 3, Height: 1, offset: 2, kind: elevenBits}, Image{Width: 3, Height: 1, Channels: 1, Depth: Uint16, Pix: []byte{1, 2, 3, 4, 5, 6}}, ""},
 		{NDEntry{Width: 2, Height: 2, offset: 2, kind: eightBits}, Image{Width: 2, Height: 2, Channels: 1, Depth: Uint8, Pix: []byte{1, 2, 3, 4}}, ""},
 		{NDEntry{Width: 2, Height: 1, offset: 2, kind: ndRGB}, Image{Width: 2, Height: 1, Channels: 3, Depth: Uint8, Pix: []byte{1, 2, 3, 4, 5, 6}}, ""},
-		{NDEntry{File: "a.tif", Width: 1 << 13, Height: 1 << 13, offset: 2, kind: sixteenBits}, Image{}, "134217728 bytes of pixels at byte 2 of a.tif lie beyond its end"},
+		{NDEntry{File: "a.tif", Width: 1 << 13, Height: 1 << 13, offset: 2, kind: sixteenBits}, Image{}, "134217728 bytes of pixels at byte 2 of a.tif lie beyond the end of the file"},
 	} {
 		var img Image
 		err := c.entry.Image(&img, bytes.NewReader(file))

@@ -40,7 +40,7 @@ func TestServe(t *testing.T) {
 	case err := <-served:
 		t.Fatal(err)
 	}
-	if err := Serve(t.Context(), Site{Listen: o.Listen, Store: t.TempDir()}, func() {}); err == nil || !strings.Contains(err.Error(), "busy") {
+	if err := Serve(t.Context(), Site{Listen: o.Listen, Store: t.TempDir()}, func() {}); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("a second server on the port: %v", err)
 	}
 	c, err := Connect(t.Context(), Options{URL: "nats://" + o.Listen})

@@ -43,7 +43,7 @@ func TestLook(t *testing.T) {
 func TestTrackability(t *testing.T) {
 	suite.Calculation(t)
 	for film, want := range map[string]string{
-		"sim:vesicle?density=200&width=256&height=256&frames=60": `^[\d.]+ % of the steps .* join two objects.* frames/s instead of [\d.]+, [\d.]+ % would$`,
+		"sim:vesicle?density=200&width=256&height=256&frames=60": `^[\d.]+ % of the steps .* join two objects.* frames/s instead of [\d.]+, [\d.]+ % would join two objects$`,
 		"sim:vesicle?density=10&width=128&height=128&frames=8":   `^$`,
 	} {
 		r, err := Open(film, 0, 0, "", Whole)
