@@ -127,7 +127,7 @@ func TestAssembleRefuses(t *testing.T) {
 		molecule + "triggers: [{flash: {name: a}}]\n":                                           `kind "flash" is not known`,
 		molecule + "online: {state: " + broken + "}\n":                                          "or delete the file to start with a new law",
 		molecule + "online: {state: " + filepath.Join(folder, "none", "s") + "}\n":              "online.state, or --state",
-		molecule + "record: {path: " + folder + "}\n":                                           "holds broken.state already",
+		molecule + "record: {path: " + folder + "}\n":                                           "already contains broken.state",
 		molecule + "objects: {enabled: true}\npreprocess: [{resize: {width: 0, height: 4}}]\n":  "resize",
 		molecule + "objects: {enabled: true}\nonline: {state: " + broken + "}\n":                "or delete the file to start with a new law",
 		molecule + "sinks: [nats]\n":                                                            "nats is switched by nats.url",

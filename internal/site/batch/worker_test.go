@@ -127,7 +127,7 @@ func TestDyingWorkers(t *testing.T) {
 	}
 	q.work(t, &Worker{Name: "next"})
 	r, _, err := q.ended(t.Context(), q.jobs[0])
-	if err != nil || len(r.Failed) != attempts || !strings.HasPrefix(r.Failed[0], "worker dead ended") {
+	if err != nil || len(r.Failed) != attempts || !strings.HasPrefix(r.Failed[0], "worker dead died") {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
