@@ -109,7 +109,7 @@ func TestNew(t *testing.T) {
 		{"illumination", "{window: [3, 3], reference: " + blankReference + "}", "window: found [3 3], expected [low, high] with low < high"},
 		{"illumination", "{window: [0, 9], scale: -1, reference: " + blankReference + "}", "scale: found -1, expected 0 or more"},
 		{"resize", "width: 64", "step resize: width, height: found 64x0, expected 1 to 16384 pixels each"},
-		{"roi", "", "step roi: expected one of: x, y, width and height; centre and size; search"},
+		{"roi", "", "step roi: the region is missing or given twice, expected one of: x, y, width and height; centre and size; search"},
 		{"roi", "{x: 1, y: 1, width: 4, height: 4, search: {size: 4}}", "expected one of"},
 		{"roi", "{x: -1, width: 4, height: 4}", "x, y: found -1, 0, expected 0 to 16384"},
 		{"roi", "{x: 1, width: 4}", "width, height: found 4x0"},

@@ -246,7 +246,7 @@ func TestGuards(t *testing.T) {
 		{"clahe", "", of(7, 9, gocv.MatTypeCV8UC1), "found 9x7 pixels, too few for 8x8 tiles: lower tiles"},
 		{"normalise", "", of(2, 2, gocv.MatTypeCV64FC1), "found float64 pixels, expected uint8, uint16, float32: convert at the source"},
 		{"normalise", "", of(2, 2, gocv.MatTypeCV8UC4), "found 4 channels, expected 1 (grey) or 3 (colour)"},
-		{"roi", "{x: 5, y: 0, width: 5, height: 5}", of(9, 9, gocv.MatTypeCV8UC1), "the region x 5 to 10, y 0 to 5 does not lie inside the frame of 9x9 pixels, at least 10x5 expected: train a model on frames like this one"},
+		{"roi", "{x: 5, y: 0, width: 5, height: 5}", of(9, 9, gocv.MatTypeCV8UC1), "the region x 5 to 10, y 0 to 5 does not lie inside the frame of 9x9 pixels, at least 10x5 expected: train a model on frames of this size"},
 		{"roi", "search: {size: 10}", of(9, 12, gocv.MatTypeCV8UC1), "a region of 10x10 pixels does not fit into the frame of 12x9 pixels"},
 	} {
 		err := newStep(t, c.kind, c.options).Apply(context.Background(), c.frame(t))

@@ -85,7 +85,7 @@ func TestJSONLFullDisk(t *testing.T) {
 	for err == nil {
 		err = s.Write(t.Context(), sinktest.Estimate(1, 0))
 	}
-	if !strings.Contains(err.Error(), "/dev/full: no space left on device: messages are lost until it can be written: free space") {
+	if !strings.Contains(err.Error(), "/dev/full: no space left on device: messages are lost until the file can be written: free space") {
 		t.Errorf("found %v", err)
 	}
 	if err := s.Close(context.Background()); err == nil {

@@ -159,7 +159,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"kind":        {"cmd", `{}`, `kind "cmd" are not known`},
 		"json":        {latent.KindEvent, `hello`, "event: not a driftscope message"},
 		"version":     {latent.KindEvent, `{"v":2,"kind":"event"}`, "message version 2, this build reads 1"},
-		"wrong kind":  {latent.KindEvent, `{"v":1,"kind":"sde"}`, `its kind is "sde"`},
+		"wrong kind":  {latent.KindEvent, `{"v":1,"kind":"sde"}`, `found a message of kind "sde"`},
 		"empty":       {latent.KindLatent, `{"v":1,"kind":"latent"}`, "no latent dimensions"},
 		"lengths":     {latent.KindLatent, `{"v":1,"kind":"latent","z":[1,2],"z_sd":[1]}`, "[2 1 0 0 0]"},
 		"forecast":    {latent.KindLatent, `{"v":1,"kind":"latent","z":[1,2],"forecast_s":[0.1],"forecast":[1]}`, "1 horizons with forecasts of 1 and 0"},

@@ -77,7 +77,7 @@ func TestOSCOptions(t *testing.T) {
 	for want, options := range map[string]map[string]any{
 		"rules: found 0 rules, expected 1 to 32":                                      {"to": "127.0.0.1:9000"},
 		`to: found "127.0.0.1", expected host:port`:                                   {"to": "127.0.0.1", "rules": []string{"edge"}},
-		`address: found "drift", expected names with / before each`:                   {"to": "127.0.0.1:9000", "rules": []string{"edge"}, "address": "drift"},
+		`address: found "drift", expected names, each with a / in front`:              {"to": "127.0.0.1:9000", "rules": []string{"edge"}, "address": "drift"},
 		`rules: found "egde", expected the name of a rule of triggers: one of [edge]`: {"to": "127.0.0.1:9000", "rules": []string{"egde"}},
 		"pulse: found 1µs, expected 100µs to 10s, or 0s for as long as the condition": {"to": "127.0.0.1:9000", "rules": []string{"edge"}, "pulse": "1us"},
 		"late: found 0s, expected 1ms to 1m0s":                                        {"to": "127.0.0.1:9000", "rules": []string{"edge"}, "late": "0s"},

@@ -90,7 +90,7 @@ func TestHangs(t *testing.T) {
 		time.Sleep(usual.Late + time.Millisecond)
 		close(b.hang)
 		synctest.Wait()
-		if got := lostIn(t, s); !strings.Contains(got.Error(), "longer than late: 100ms") || got.Count != depth {
+		if got := lostIn(t, s); !strings.Contains(got.Error(), "longer than late (100ms)") || got.Count != depth {
 			t.Errorf("found %d lost because %v, expected %d that waited", got.Count, got, depth)
 		}
 		give(t, s, turn("edge", false))
@@ -156,7 +156,7 @@ func TestCloseInTime(t *testing.T) {
 	give(t, s, turn("edge", true))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := s.Close(ctx); err == nil || !strings.Contains(err.Error(), "a bench: was not written and closed in time") {
+	if err := s.Close(ctx); err == nil || !strings.Contains(err.Error(), "a bench: could not be turned off and closed in time") {
 		t.Errorf("found %v", err)
 	}
 	close(b.hang)

@@ -124,13 +124,13 @@ func TestSerialOptions(t *testing.T) {
 		"device is missing": {"rules": rules},
 		"rules: is missing": {"device": "x"},
 		"found both":        {"device": "x", "rules": rules, "firmata": map[string]any{"edge": 13}},
-		"baud: found 50, expected 300 to 4000000":                   {"device": "x", "rules": rules, "baud": 50},
-		"rules.edge.on: is missing":                                 {"device": "x", "rules": map[string]any{"edge": map[string]any{"off": "0"}}},
-		`rules.edge.on: found '€', expected characters up to \xff`:  {"device": "x", "rules": map[string]any{"edge": map[string]any{"on": "€"}}},
-		"rules.edge.off: found 257 bytes, expected at most 256":     {"device": "x", "rules": map[string]any{"edge": map[string]any{"on": "1", "off": strings.Repeat("x", 257)}}},
-		"firmata.edge: found 200, expected a digital pin, 0 to 127": {"device": "x", "firmata": map[string]any{"edge": 200}},
-		"/nowhere: no such file or directory: is it plugged in?":    {"device": "/nowhere", "rules": rules},
-		"file: is not a serial device":                              {"device": file, "rules": rules},
+		"baud: found 50, expected 300 to 4000000":                       {"device": "x", "rules": rules, "baud": 50},
+		"rules.edge.on: is missing":                                     {"device": "x", "rules": map[string]any{"edge": map[string]any{"off": "0"}}},
+		`rules.edge.on: found '€', expected only characters up to \xff`: {"device": "x", "rules": map[string]any{"edge": map[string]any{"on": "€"}}},
+		"rules.edge.off: found 257 bytes, expected at most 256":         {"device": "x", "rules": map[string]any{"edge": map[string]any{"on": "1", "off": strings.Repeat("x", 257)}}},
+		"firmata.edge: found 200, expected a digital pin, 0 to 127":     {"device": "x", "firmata": map[string]any{"edge": 200}},
+		"/nowhere: no such file or directory: is it plugged in?":        {"device": "/nowhere", "rules": rules},
+		"file: is not a serial device":                                  {"device": file, "rules": rules},
 	} {
 		_, err := NewSerial(sinktest.Decoder(t, options), Env{Rules: []string{"edge"}})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
