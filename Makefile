@@ -96,7 +96,7 @@ test: setup
 test-long: setup
 	@./internal/setup/install.sh tests || echo "setup: the tests that need these are skipped" >&2
 	@rm -rf $(COVER)/long && mkdir -p $(COVER)/long
-	{ $(LONG); $(if $(wildcard $(COVER)/short/*),$(TOGETHER)); } | $(REPORT) -longest 30 $(if $(wildcard $(COVER)/short/*),-recorded $(RECORDED))
+	{ $(LONG); $(if $(wildcard $(COVER)/short/*),$(TOGETHER);) } | $(REPORT) -longest 30 $(if $(wildcard $(COVER)/short/*),-recorded $(RECORDED))
 	$(RACE) $(AT_ONCE) -json -short -vet=off -timeout 30m ./... | $(REPORT)
 	CGO_ENABLED=0 go test -short -vet=off ./online/...
 	CGO_ENABLED=0 go test -short -vet=off ./internal/flow/frame ./internal/kit/system ./ingest ./ingest/picture ./ingest/files ./ingest/recorder ./ingest/natsource ./infer/field ./infer/locate/...
