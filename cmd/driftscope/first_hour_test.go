@@ -177,7 +177,7 @@ func TestServer(t *testing.T) {
 	}
 	drive(t, folder, "publish", "sim:molecule?frames=2&realtime=false", "--subject", "camera.bead", "--nats", "nats://"+at).check(t, 1, "uthorization")
 	drive(t, folder, "site", "init", "--nats", "nats://hall_admin:wrong@"+at).check(t, 1, "uthorization")
-	drive(t, folder, "server", "--store", "nats", "--listen", at).check(t, 1, "busy")
+	drive(t, folder, "server", "--store", "nats", "--listen", at).check(t, 1, "in use")
 	for want, args := range map[string][]string{
 		"add --users":       {"--camera", "bead"},
 		"lower-case letter": {"--users", "--camera", "a b"},

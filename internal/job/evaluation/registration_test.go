@@ -79,7 +79,7 @@ func TestCompare(t *testing.T) {
 		t.Errorf("two cuts in four frames: %v, a usage error expected", err)
 	}
 	seen.Seq = seen.Seq[:39]
-	if _, err := register(t.Context(), seen); err == nil || !strings.Contains(err.Error(), "gave 39 frames, then 40") {
+	if _, err := register(t.Context(), seen); err == nil || !strings.Contains(err.Error(), "had 39 frames, then 40") {
 		t.Errorf("found %v, expected the recording to have changed", err)
 	}
 }
