@@ -337,7 +337,7 @@ func (t *Tracker) Swaps(least float64) []Swap {
 	t.swaps = t.swaps[:0]
 	for i := range t.rivals {
 		r := &t.rivals[i]
-		if a, b := r.a, r.b; r.n < t.n && r.n <= t.reported && b != nil && a.over == 0 && b.over == 0 && a.state.confirmed && b.state.confirmed && a.begunBefore(r.n) && b.begunBefore(r.n) {
+		if a, b := r.a, r.b; t.n-r.n < window && r.n < t.n && r.n <= t.reported && b != nil && a.over == 0 && b.over == 0 && a.state.confirmed && b.state.confirmed && a.begunBefore(r.n) && b.begunBefore(r.n) {
 			if p := 1 / (1 + math.Exp(r.more)); p >= least {
 				t.swaps = append(t.swaps, Swap{min(a.id, b.id), max(a.id, b.id), t.clock[r.n%window].frame, p})
 			}

@@ -51,6 +51,9 @@ func newDoors(o Options) *doors {
 	embedded := rights.Embedded()
 	r := &embedded.Roles[slices.IndexFunc(embedded.Roles, func(r rights.Role) bool { return r.Name == name })]
 	may := embedded.Permissions(r, cmp.Or(o.Prefix, DefaultPrefix)) // an empty list would allow everything: each role of a page has its questions
+	if len(may.Publish) == 0 {                                      // the server takes an empty list for every subject
+		may.DenyPublish = []string{">"}
+	}
 	d.page = &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: may.Publish, Deny: may.DenyPublish}, Subscribe: &server.SubjectPermission{Allow: may.Subscribe, Deny: may.DenySubscribe},
 	}

@@ -12,8 +12,8 @@ import (
 	"driftscope/online/objects"
 )
 
-// mostFollowed is the largest number of objects per frame that Trackability follows.
-const mostFollowed = 2048
+// MostFollowed is the largest number of objects per frame that are followed in a recording.
+const MostFollowed = 2048
 
 // errEnough ends the reading of frames.
 var errEnough = errors.New("enough frames were seen")
@@ -21,7 +21,7 @@ var errEnough = errors.New("enough frames were seen")
 // Trackability follows the objects of a first look for at most frames frames and describes how reliable their links are. It returns "" after too few links
 // or without times.
 func (r *Recording) Trackability(ctx context.Context, seen *finder.Finder, frames int) (string, error) {
-	finds := field.NewFinds(seen, mostFollowed, new(field.Tally))
+	finds := field.NewFinds(seen, MostFollowed, new(field.Tally))
 	estimator, timed, err := r.Follow(ctx, field.NewTold(seen), finds.Encode, func(*frame.Frame, *latent.Objects) bool { frames--; return frames > 0 })
 	if err != nil || !timed {
 		return "", err

@@ -199,13 +199,10 @@ func (p *pictures) clip(side int, low, high float64) *video.Clip {
 	return c
 }
 
-// most is the largest number of objects per frame that are followed.
-const most = 2048
-
 // follow tracks the objects of a recording with the given light. It lends every frame and its objects, with the values from look, to
 // visit, which returns false to stop. follow closes look.
 func follow(ctx context.Context, r *recording.Recording, light frame.Template, look field.Look, visit func(f *frame.Frame, o *latent.Objects) bool) error {
-	locators, err := field.NewLocators(most)
+	locators, err := field.NewLocators(recording.MostFollowed)
 	if err != nil {
 		return err
 	}
